@@ -28,7 +28,7 @@ async function stepTo(page, until) {
   await paused(page);
 }
 
-/** What “Save the model” hands to the browser. */
+/** What “Save to a file” hands to the browser. */
 async function saved(page, withOptimizer) {
   await openSettings(page);
   await byId(page, "model-with-optimizer").setChecked(withOptimizer);

@@ -9,6 +9,7 @@ mod list;
 mod model_file;
 mod outgoing;
 mod places;
+mod study_file;
 
 use core::pin::Pin;
 use std::{rc::Rc, sync::Arc};
@@ -45,6 +46,7 @@ struct Keep {
     act: fn(Store, Act) -> Task,
     open: fn(Store, Vec<File>),
     list: View,
+    study: View,
 }
 
 type Task = Pin<Box<dyn Future<Output = ()>>>;
@@ -67,10 +69,14 @@ const KEEP: Fetch<Keep> = part!(keep: Keep = Keep {
     }),
     open: model_file::open,
     list: list::list,
+    study: model_file::study_section,
 });
 
 /// The list of kept runs.
 pub const LIST: Fetch = || Box::pin(async { KEEP().await.map(|keep| keep.list) });
+
+/// Saves and opens the models of the chapter around it.
+pub const STUDY_FILE: Fetch = || Box::pin(async { KEEP().await.map(|keep| keep.study) });
 
 /// Does it as soon as the part is there. Where that can't be fetched, the next one tries again.
 pub fn kept(store: Store, act: Act) {

@@ -34,7 +34,7 @@ use helpers::Helpers;
 pub use helpers::cores;
 use pace::{Pace, Starting};
 use state::first_source;
-pub use state::{Device, Diverged, Notice, Severity, Source, Speed, Writing};
+pub use state::{Device, Diverged, Notice, Opened, Severity, Source, Speed, Writing};
 
 /// The model as it was before the last start over.
 struct Previous {
@@ -87,6 +87,10 @@ pub struct Store {
     pub offer: RwSignal<Option<Offer>>,
     /// Notified when a run was kept or deleted.
     pub kept: Trigger,
+    /// A chapter's models that were opened.
+    pub opened: StoredValue<Option<Opened>>,
+    /// Notified when there are any.
+    pub opened_study: Trigger,
     questions: Questions,
     /// The link that a reader has in mind who is told only the beat in focus: what links leave out.
     pub usual: RwSignal<Link>,
@@ -144,6 +148,8 @@ impl Store {
             watched,
             offer: RwSignal::new(None),
             kept: Trigger::new(),
+            opened: StoredValue::new(None),
+            opened_study: Trigger::new(),
             questions,
             usual: RwSignal::new(Link::default()),
             given: StoredValue::new(Some(given)),
@@ -190,7 +196,7 @@ impl Store {
     pub fn with_link(self, link: Link) -> Self {
         let (usual, source) = (Link::default(), self.source.get_untracked());
         let (usual, source) = (RwSignal::new(usual), RwSignal::new(source));
-        Self { link: RwSignal::new(link), usual, source, ..self }
+        Self { link: RwSignal::new(link), usual, source, opened: StoredValue::new(None), ..self }
     }
 
     /// A second lab with settings of its own, on the same text and sentence. Starts its engine, on the

@@ -17,8 +17,8 @@ use std::collections::VecDeque;
 use burn::tensor::Device;
 use unroll_model::Trainer;
 use unroll_protocol::{
-    Checkpoint, Command, CommandKind, Event, ExperimentSpec, Question, RunState, StudySpec, gpt,
-    text::check_size,
+    Checkpoint, Command, CommandKind, Event, ExperimentSpec, Packed, Question, RunState, StudySpec,
+    gpt, text::check_size,
 };
 
 use crate::{
@@ -148,7 +148,9 @@ impl<S: Studies> Session<S> {
             Command::Start { spec, text, resume, workers } => {
                 self.start(&spec, text, resume, workers, post)?;
             }
-            Command::StartStudy { spec, text } => self.start_study(&spec, &text, post)?,
+            Command::StartStudy { spec, text, resume } => {
+                self.start_study(&spec, &text, resume, post)?;
+            }
             Command::Run => {
                 self.present()?;
                 if self.going != Going::Steps(None) {
@@ -179,11 +181,13 @@ impl<S: Studies> Session<S> {
                 let question = question.unpack().map_err(said)?;
                 self.answer(id, question, at, post).await?;
             }
-            Command::Save => {
-                let checkpoint = self.gpt()?.trainer().checkpoint().await;
-                let checkpoint = checkpoint.map_err(said)?;
-                post(Event::Checkpoint(Box::new(checkpoint)));
-            }
+            Command::Save => match self.present()? {
+                Present::Gpt(experiment, _) => {
+                    let checkpoint = experiment.trainer().checkpoint().await;
+                    post(Event::Checkpoint(Box::new(checkpoint.map_err(said)?)));
+                }
+                Present::Study(study) => post(Event::StudyCheckpoint(study.saved().await?)),
+            },
             Command::Measure { id, spec, text } => {
                 let lab = S::lab().ok_or(NOT_THE_LAB)?;
                 check_size(text.len() as u64).map_err(said)?;
@@ -323,6 +327,7 @@ impl<S: Studies> Session<S> {
         &mut self,
         spec: &StudySpec,
         text: &str,
+        resume: Option<Packed>,
         post: &mut impl FnMut(Event),
     ) -> Result<(), String> {
         // A task that generates its own examples needs no text; a study that needs one says so
@@ -330,7 +335,10 @@ impl<S: Studies> Session<S> {
         if !text.is_empty() {
             check_size(text.len() as u64).map_err(said)?;
         }
-        let study = S::new(spec, text, &self.device).map_err(said)?;
+        let mut study = S::new(spec, text, &self.device).map_err(said)?;
+        if let Some(saved) = resume {
+            study.restore(&saved).map_err(said)?;
+        }
         let study = StudyRun::new(study);
         self.writings.clear();
         self.meter = Meter::default();

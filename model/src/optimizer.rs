@@ -81,6 +81,11 @@ impl Optimizer {
         Self::resume(&self.spec, self.steps, Vec::new())
     }
 
+    /// The same rule after `steps` steps that left these running means.
+    pub fn resumed(&self, steps: u32, moments: Vec<Moments>) -> Self {
+        Self::resume(&self.spec, steps, moments)
+    }
+
     /// Number of steps taken.
     pub fn steps(&self) -> u32 {
         self.steps

@@ -16,6 +16,7 @@ mod norm;
 mod position;
 mod qkv;
 mod rnn;
+mod saved;
 mod seq2seq;
 mod tokens;
 mod training;
@@ -23,10 +24,18 @@ mod training;
 use core::fmt;
 
 use burn::tensor::Device;
-use unroll_protocol::{Packed, Question, StudySpec, StudyStarted};
+use unroll_protocol::{Packed, Question, StudyCheckpoint, StudySpec, StudyStarted};
 
 use crate::{Named, read_parameters};
 pub use moment::{Holder, Moment};
+pub use saved::Keeper;
+use saved::Saving;
+
+/// More steps than any tab takes.
+const MOST_STEPS: u32 = 1_000_000_000;
+/// Why models are refused that read other characters.
+const OTHER_TEXT: &str = "Its models learned another text, with other characters than the one on this \
+     page. Open that text first, then the file.";
 
 /// Why a study can't be built or a question not be answered, as a sentence for the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,6 +110,10 @@ pub trait Study: Sized {
     /// changes; [`step`](Self::step) follows from it. A half-done step stays as it is.
     fn hold(&mut self, holder: &mut Holder<'_>);
 
+    /// Passes to `keeper`, always in the same order and under the same names, whatever training goes on
+    /// from, as it is after the last whole step. What was measured is no part of it.
+    fn keep(&mut self, keeper: &mut Keeper<'_>);
+
     /// Answers a question with the models as they are, see [`Ask`](unroll_protocol::Ask). May keep
     /// what it computed, but changes nothing that training reads.
     async fn ask(&mut self, question: &Self::Question) -> Result<Packed, Refusal>;
@@ -159,7 +172,8 @@ impl AnyStudy {
     pub fn started(&self) -> StudyStarted {
         let Built { parameters, vocabulary, series, notes } =
             each!(&self.kind, study => study.built());
-        StudyStarted { spec: self.spec.clone(), parameters, vocabulary, series, notes }
+        let (spec, step) = (self.spec.clone(), self.step());
+        StudyStarted { spec, parameters, vocabulary, series, notes, step }
     }
 
     /// Optimizer steps taken.
@@ -180,6 +194,43 @@ impl AnyStudy {
     /// See [`Study::set_learning_rate`].
     pub fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
         each!(&mut self.kind, study => study.set_learning_rate(rate))
+    }
+
+    /// All models after the last whole step, complete enough to go on exactly. The future owns what it
+    /// reads, so training may go on meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// A sentence if the device can't be read from.
+    pub fn saved(&mut self) -> impl Future<Output = Result<StudyCheckpoint, Refusal>> + use<> {
+        let saving = Saving::of(|keeper| each!(&mut self.kind, study => study.keep(keeper)));
+        let (step, vocabulary) = (self.step(), self.started().vocabulary);
+        async move {
+            let parameters = saving.read().await?;
+            Ok(StudyCheckpoint { step, vocabulary, parameters })
+        }
+    }
+
+    /// Goes on from saved models of the same settings. Where the optimizer's running means are missing,
+    /// they are 0.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, and nothing is changed, unless they are models of this study, for a text of the same
+    /// characters, with usable numbers.
+    pub fn restore(&mut self, checkpoint: &StudyCheckpoint) -> Result<(), Refusal> {
+        let StudyCheckpoint { step, vocabulary, parameters } = checkpoint;
+        if *vocabulary != self.started().vocabulary {
+            return Err(Refusal(OTHER_TEXT.to_owned()));
+        }
+        if *step > MOST_STEPS {
+            return Err(Refusal(format!("It says that it took {step} steps, which can’t be.")));
+        }
+        self.discard();
+        let expected = Saving::of(|keeper| each!(&mut self.kind, study => study.keep(keeper)));
+        expected.restore(parameters, *step, |keeper| {
+            each!(&mut self.kind, study => study.keep(keeper));
+        })
     }
 
     /// What answers are computed from at present.

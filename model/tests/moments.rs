@@ -5,13 +5,12 @@ mod support;
 
 use support::{
     ready,
-    study::{TALES, build, points},
+    study::{TALES, bits, build, points, specs},
 };
 use unroll_model::{AnyStudy, StudySlice};
 use unroll_protocol::{
-    Ask, Link, Packed, Question, StudySpec,
+    Ask, Packed, Question, StudySpec,
     architecture::Positions,
-    link::Chapter,
     study::{
         alignment, bigram, birnn, block, bptt, gates, heads, mask, norm, position, qkv, rnn,
         seq2seq, tokens,
@@ -165,24 +164,6 @@ fn questions(spec: &StudySpec) -> Vec<Question> {
     }
 }
 
-/// Every chapter's models as they are by default, and its other experiments.
-fn specs() -> Vec<StudySpec> {
-    let of = |change: fn(&mut Link)| {
-        let mut link = Link::default();
-        change(&mut link);
-        link.study()
-    };
-    let chapters = Chapter::ALL.iter().map(|&chapter| Link { chapter, ..Link::default() }.study());
-    let others = [
-        of(|link| {
-            (link.chapter, link.norm.experiment) = (Chapter::Norm, norm::Experiment::Outside);
-        }),
-        of(|link| (link.chapter, link.norm.experiment) = (Chapter::Norm, norm::Experiment::Time)),
-        of(|link| (link.chapter, link.qkv.experiment) = (Chapter::Qkv, qkv::Experiment::Order)),
-    ];
-    chapters.chain(others).flatten().collect()
-}
-
 fn answers(study: &mut AnyStudy, questions: &[Question]) -> Vec<Packed> {
     let answer =
         |question| ready(study.ask(question)).unwrap_or_else(|refusal| panic!("{refusal}"));
@@ -231,9 +212,6 @@ fn check(spec: StudySpec) {
             assert!(asked == *said, "{about}: {question:?} of step {then}");
         }
     }
-    let bits = |points: &[Vec<Option<f32>>]| -> Vec<Vec<Option<u32>>> {
-        points.iter().map(|point| point.iter().map(|v| v.map(f32::to_bits)).collect()).collect()
-    };
     assert_eq!(bits(&values), bits(&points(&mut undisturbed, 3)), "{about}: it trained otherwise");
 }
 

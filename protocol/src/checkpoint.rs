@@ -30,3 +30,15 @@ pub struct Checkpoint {
     pub merges: Vec<u32>,
     pub parameters: Vec<SavedParameter>,
 }
+
+/// Everything but the text of a chapter's models and what they were built by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyCheckpoint {
+    /// Number of optimizer steps taken.
+    pub step: u32,
+    /// See [`StudyStarted::vocabulary`](crate::StudyStarted::vocabulary).
+    pub vocabulary: Vec<String>,
+    /// Of all models, `<model>.<path in the model>`, in the study's own order. What no optimizer moves
+    /// has empty moments.
+    pub parameters: Vec<SavedParameter>,
+}

@@ -29,7 +29,7 @@ pub mod wire;
 
 pub use architecture::Architecture;
 pub use attention::AttentionRow;
-pub use checkpoint::Checkpoint;
+pub use checkpoint::{Checkpoint, StudyCheckpoint};
 pub use gpt::{SampleSpec, Sampling};
 pub use link::Link;
 pub use message::{

@@ -15,8 +15,9 @@ pub enum Command {
     /// [`pool::workers`](crate::pool::workers); the engine does the work of missing ones.
     Start { spec: ExperimentSpec, text: String, resume: Option<Box<Checkpoint>>, workers: u32 },
     /// Builds a chapter's models, which replace the present model. Answered by
-    /// [`Event::StudyStarted`], or by [`Event::Refused`], in which case nothing changed.
-    StartStudy { spec: StudySpec, text: String },
+    /// [`Event::StudyStarted`], or by [`Event::Refused`], in which case nothing changed. With a packed
+    /// [`StudyCheckpoint`](crate::StudyCheckpoint), they go on from there.
+    StartStudy { spec: StudySpec, text: String, resume: Option<Packed> },
     /// Trains until told to stop.
     Run,
     /// Stops before the next update of the weights. A half-done step is dropped.
@@ -29,7 +30,7 @@ pub enum Command {
     /// step `at` (see [`Event::Recorded`]). Answered by [`Event::Answered`] with the same `id`. The
     /// [`Question`](crate::Question) is packed: the page compares and keeps questions as bytes.
     Ask { id: u32, question: Packed, at: Option<u32> },
-    /// Asks for an [`Event::Checkpoint`].
+    /// Asks for an [`Event::Checkpoint`], or for an [`Event::StudyCheckpoint`].
     Save,
     /// Takes a few steps with a temporary model, whenever there is nothing else to do. Answered by
     /// [`Event::Measured`] with the same `id`.
@@ -134,6 +135,9 @@ pub enum Event {
         last_good: u32,
     },
     Checkpoint(Box<Checkpoint>),
+    /// The [`StudyCheckpoint`](crate::StudyCheckpoint) of a chapter's models, packed: the page only
+    /// passes it on.
+    StudyCheckpoint(Packed),
     /// Milliseconds of a step of the model of [`Command::Measure`] on this device, the median of
     /// several.
     Measured {

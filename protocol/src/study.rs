@@ -54,6 +54,8 @@ pub struct StudyStarted {
     pub series: Vec<String>,
     /// Remarks about the text or the task, as sentences.
     pub notes: Vec<String>,
+    /// Number of steps already taken, when resumed.
+    pub step: u32,
 }
 
 /// What was measured at one optimizer step.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Command, CommandKind, Event, RunState, StudySpec, StudyStarted, link::Chapter,
+    Command, CommandKind, Event, Packed, RunState, StudySpec, StudyStarted, link::Chapter,
 };
 
 use super::History;
@@ -17,7 +17,7 @@ use crate::{
     figures::set_training,
     questions::Questions,
     reactive::{effect, memo},
-    store::{Device, Severity, Source, Store},
+    store::{Device, Opened, Severity, Source, Store},
     worker::{Deaths, EngineRoom, Incoming, SharedEngine},
 };
 
@@ -44,6 +44,8 @@ pub struct Lab {
     pub active: Memo<bool>,
     /// The name of the view on the stage; empty while nobody sees the stage.
     pub stage: RwSignal<&'static str>,
+    /// What [`save`](Self::save) asked for, until it is taken.
+    pub saved: RwSignal<Option<Packed>>,
     /// Whether the question to the learner is in sight.
     pub check_seen: RwSignal<bool>,
     questions: Questions,
@@ -65,10 +67,14 @@ struct Inner {
     engine: SharedEngine,
     deaths: Deaths,
     /// What the present models were asked to be.
-    sent: Option<(StudySpec, Arc<str>)>,
+    sent: Sent,
     /// Whether the learner wants it to train without end, also the models of other settings.
     runs: bool,
+    /// Models out of a file that the engine is about to take, with what `sent` was before.
+    opened: Option<(Opened, Sent)>,
 }
+
+type Sent = Option<(StudySpec, Arc<str>)>;
 
 impl From<Lab> for Questions {
     fn from(lab: Lab) -> Self {
@@ -104,6 +110,7 @@ impl Lab {
             problem: RwSignal::new(None),
             active,
             stage: RwSignal::new(""),
+            saved: RwSignal::new(None),
             check_seen: RwSignal::new(false),
             questions,
             warms,
@@ -182,6 +189,11 @@ impl Lab {
         self.retried.notify();
     }
 
+    /// Asks for the models as they are, see [`saved`](Self::saved).
+    pub fn save(self) {
+        self.send(&Command::Save);
+    }
+
     /// Whether this view is on the stage and the stage in sight: when what it shows is asked for.
     pub fn on_view(self, view: &'static str) -> Signal<bool> {
         memo(move || self.stage.get() == view).into()
@@ -202,18 +214,22 @@ impl Lab {
         });
         effect(move || {
             self.again.track();
+            self.store.opened_study.track();
             let Some((spec, text)) = wanted.get() else { return };
             if !self.ready.get() {
                 return;
             }
+            let opened = self.take_opened(&spec);
             let wanted = Some((spec.clone(), text.clone()));
+            let resume = opened.as_ref().map(|opened| opened.saved.clone());
             let fresh = self.inner.try_update_value(|inner| {
-                let fresh = inner.sent != wanted;
-                inner.sent = wanted;
+                let before = core::mem::replace(&mut inner.sent, wanted);
+                let fresh = opened.is_some() || inner.sent != before;
+                inner.opened = opened.map(|opened| (opened, before));
                 fresh
             });
             if fresh == Some(true) {
-                self.send(&Command::StartStudy { spec, text: text.to_string() });
+                self.send(&Command::StartStudy { spec, text: text.to_string(), resume });
             }
         });
         effect(move || {
@@ -221,6 +237,22 @@ impl Lab {
                 self.pause();
             }
         });
+    }
+
+    /// The models out of a file that are to be these.
+    fn take_opened(self, spec: &StudySpec) -> Option<Opened> {
+        let corpus = self.store.source.with_untracked(|source| source.corpus);
+        let fits = |opened: &Opened| {
+            opened.spec == *spec && opened.corpus.is_none_or(|wanted| wanted == corpus)
+        };
+        self.store.opened.try_update_value(|opened| opened.take_if(|opened| fits(opened))).flatten()
+    }
+
+    /// The engine did not take the models out of a file: what was on show is on show again.
+    fn refuse_opened(self, Opened { file, before, .. }: Opened, sent: Sent, reason: &str) {
+        self.inner.update_value(|inner| inner.sent = sent);
+        self.store.notify(Severity::Refusal, format!("“{file}” can’t be opened. {reason}"));
+        self.store.link.set(before);
     }
 
     /// Where its session is held, along with those of other chapters.
@@ -276,8 +308,12 @@ impl Lab {
                 self.questions.answered(id, Some(Err(reason)), false);
             }
             Event::Refused { command: CommandKind::StartStudy, reason } => {
-                self.problem.set(Some(reason));
+                match self.inner.try_update_value(|inner| inner.opened.take()).flatten() {
+                    Some((opened, sent)) => self.refuse_opened(opened, sent, &reason),
+                    None => self.problem.set(Some(reason)),
+                }
             }
+            Event::StudyCheckpoint(saved) => self.saved.set(Some(saved)),
             Event::Refused { reason, .. } => self.store.notify(Severity::Refusal, reason),
             Event::Recorded(recorded) => self.questions.recorded(recorded),
             Event::Diverged { step, .. } => {
@@ -297,11 +333,17 @@ impl Lab {
 
     fn on_started(self, started: StudyStarted) {
         self.history.set(History::new(&started.series));
-        self.step.set(0);
+        self.step.set(started.step);
         self.milliseconds_per_step.set(None);
         self.diverged.set(None);
         self.problem.set(None);
         let first = self.started.with_untracked(Option::is_none);
+        // Models that have taken steps come out of a file: the learner wants them as they are.
+        let is_new = started.step == 0;
+        self.inner.update_value(|inner| {
+            inner.opened = None;
+            inner.runs &= is_new;
+        });
         self.started.set(Some(Arc::new(started)));
         self.questions.model_built();
         let goal = self.store.take_goal(first);
@@ -310,7 +352,7 @@ impl Lab {
             return;
         }
         let steps = if goal > 0 { goal } else { chapters::info(self.chapter).warm_steps };
-        if steps > 0 && self.warms {
+        if steps > 0 && self.warms && is_new {
             self.take_steps(steps);
         }
         self.questions.goal.set(goal);

@@ -15,6 +15,7 @@ use crate::{
     controls::TextChooser,
     fetched::{Fetch, Fetched, Settled, View, fetched, fetched_later, part},
     figures::use_visible,
+    kept,
     reactive::{effect, memo},
     store::{Severity, Store},
 };
@@ -248,7 +249,7 @@ pub fn Stage(
                 {controls.then(|| view! {
                     {uses_text.then(|| panel("source", "The text it learns", ViewFn::from(text_chooser)))}
                     {settings.clone().map(|settings| {
-                        panel("settings", "The model", ViewFn::from(move || view! { {notes(chapter)} {settings.run()} }))
+                        panel("settings", "The model", ViewFn::from(move || view! { {notes(chapter)} {settings.run()} {model_file(chapter)} }))
                     })}
                 })}
             </div>
@@ -279,6 +280,12 @@ fn focus_on(id: &str) {
     if let Some(element) = document().get_element_by_id(id) {
         let _ = element.unchecked_into::<web_sys::HtmlElement>().focus();
     }
+}
+
+/// The way to save a chapter's models and to open others; the lab's has one in its settings.
+fn model_file(chapter: Chapter) -> Option<AnyView> {
+    expect_context::<Labs>().of(chapter)?;
+    Some(fetched_later(kept::STUDY_FILE, "The way to model files"))
 }
 
 /// What a chapter's model says of itself.

@@ -44,6 +44,8 @@ pub enum Refusal {
     Type { name: String, dtype: String },
     NoVocabulary { tokens: usize },
     Vocabulary(String),
+    TooManyNumbers,
+    Chapter(String),
 }
 
 impl fmt::Display for Refusal {
@@ -89,6 +91,13 @@ impl fmt::Display for Refusal {
                  together with its vocab.json."
             ),
             Self::Vocabulary(sentence) => f.write_str(sentence),
+            Self::TooManyNumbers => {
+                write!(f, "This file holds more numbers than the models of any chapter have.")
+            }
+            Self::Chapter(id) => write!(
+                f,
+                "This file holds models of a chapter called “{id}”, which this release does not have."
+            ),
         }
     }
 }
@@ -157,12 +166,7 @@ impl Incoming {
         beside: &Beside,
         settings: impl Fn(&str) -> Link,
     ) -> Result<Self, Refusal> {
-        let metadata: Metadata =
-            serde_json::from_slice(head).map_err(|_| Refusal::NotSafetensors)?;
-        let begins = PREAMBLE + head.len() as u64;
-        if begins + metadata.data_len() as u64 > file {
-            return Err(Refusal::Truncated);
-        }
+        let (metadata, begins) = metadata(head, file)?;
         let about = About::new(&metadata);
         let mut notes = Vec::new();
         let infos = infos(&metadata);
@@ -267,16 +271,34 @@ impl Incoming {
     }
 }
 
+/// What the head of a file of so many bytes says, and where the numbers begin.
+pub fn metadata(head: &[u8], file: u64) -> Result<(Metadata, u64), Refusal> {
+    let metadata: Metadata = serde_json::from_slice(head).map_err(|_| Refusal::NotSafetensors)?;
+    let begins = PREAMBLE + head.len() as u64;
+    if begins + metadata.data_len() as u64 > file {
+        return Err(Refusal::Truncated);
+    }
+    Ok((metadata, begins))
+}
+
+/// Whether numbers of this type can be read; `name` is the tensor's.
+pub fn readable(name: &str, info: &TensorInfo) -> Result<(), Refusal> {
+    if matches!(info.dtype, Dtype::F32 | Dtype::F16 | Dtype::BF16) {
+        return Ok(());
+    }
+    Err(Refusal::Type { name: name.to_owned(), dtype: format!("{:?}", info.dtype) })
+}
+
 /// What the head says beside the tensors.
 #[derive(Default)]
-struct About {
-    unroll: Option<Value>,
+pub struct About {
+    pub unroll: Option<Value>,
     config: Option<Value>,
-    vocabulary: Option<Value>,
+    pub vocabulary: Option<Value>,
 }
 
 impl About {
-    fn new(metadata: &Metadata) -> Self {
+    pub fn new(metadata: &Metadata) -> Self {
         let said = |name: &str| {
             let text = metadata.metadata().as_ref()?.get(name)?;
             serde_json::from_str(text).ok()
@@ -315,9 +337,7 @@ fn needs(infos: &Infos, tensors: &[Tensor], begins: u64, tied: bool) -> Result<V
                 let (found, expected) = (info.shape.clone(), tensor.shape.clone());
                 return Err(Refusal::Shape { name, found, expected });
             }
-            if !matches!(info.dtype, Dtype::F32 | Dtype::F16 | Dtype::BF16) {
-                return Err(Refusal::Type { name, dtype: format!("{:?}", info.dtype) });
-            }
+            readable(&name, info)?;
             let (start, end) = info.data_offsets;
             let range = begins + start as u64..begins + end as u64;
             needs.push(Need { dtype: info.dtype, range, tensor: number, which });
@@ -468,7 +488,7 @@ fn order(tokens: &[String]) -> Result<(Vec<usize>, Vec<char>), Refusal> {
 }
 
 /// Little-endian numbers of this type.
-fn decoded(dtype: Dtype, bytes: &[u8]) -> Vec<f32> {
+pub fn decoded(dtype: Dtype, bytes: &[u8]) -> Vec<f32> {
     match dtype {
         Dtype::F16 => {
             let (halves, _) = bytes.as_chunks();

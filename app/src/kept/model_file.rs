@@ -1,10 +1,9 @@
-//! The lab's model as a file: saved for other programs and for later, and opened again.
+//! Models as files: saved for other programs and for later, and opened again.
 
 use js_sys::{Array, Uint8Array};
 use leptos::{html, prelude::*, task::spawn_local};
 use serde_json::Value;
-use unroll_protocol::{Checkpoint, Link, Tokens};
-use wasm_bindgen::JsValue;
+use unroll_protocol::{Link, Packed, StudyCheckpoint, Tokens, link::Corpus};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag, File};
 
@@ -13,18 +12,21 @@ use super::{
     incoming::{Beside, Incoming, PREAMBLE, Refusal, head_length},
     is_model,
     outgoing::{Outgoing, is_gpt2},
+    study_file::{Reading, written},
 };
 use crate::{
+    chapters,
     controls::pairs_of,
+    course::use_lab,
     figures::{Curve, hand_over},
     reactive::{effect, next_task},
-    store::{Severity, Store},
+    store::{Opened, Severity, Store},
 };
 
 /// Most bytes of a file that says something about a model.
 const LONGEST_BESIDE: f64 = 8e6;
 
-/// Saves and opens the model, in the settings.
+/// Saves and opens the lab's model, in the settings.
 pub fn section(store: Store) -> AnyView {
     let with_optimizer = RwSignal::new(false);
     // Whether the next checkpoint is to be saved.
@@ -38,28 +40,17 @@ pub fn section(store: Store) -> AnyView {
             spawn_local(async move {
                 let link = store.built.get_untracked();
                 let text = store.source.with_untracked(|source| source.name.clone());
-                let with_optimizer = with_optimizer.get_untracked();
-                if save(&checkpoint, &link, &text, with_optimizer).await.is_err() {
-                    store.notify(Severity::Refusal, "The browser could not save the model.");
-                }
+                let outgoing = Outgoing::new(&checkpoint, with_optimizer.get_untracked());
+                let pieces = [outgoing.head(&link, &text)].into_iter().chain(outgoing.bodies());
+                hand_over_pieces(store, pieces, "unroll", checkpoint.step).await;
             });
         }
     });
     let is_ready =
         move || store.started.with(Option::is_some) && store.tokens() == Tokens::Characters;
-    let ask = move |_| {
-        if untrack(is_ready) {
-            wanted.set_value(true);
-            store.save_now();
-        }
-    };
-    let input = NodeRef::<html::Input>::new();
-    let opened = move |_| {
-        if let Some(input) = input.get_untracked() {
-            open(store, input.files().as_ref().map_or_else(Vec::new, files_of));
-            // The same file may be chosen again after it was changed.
-            input.set_value("");
-        }
+    let ask = move || {
+        wanted.set_value(true);
+        store.save_now();
     };
     let note = move || match store.built.with(|link| is_gpt2(&link.gpt.architecture)) {
         _ if store.tokens() != Tokens::Characters => {
@@ -72,6 +63,47 @@ pub fn section(store: Store) -> AnyView {
             "The file holds the weights and the vocabulary. PyTorch can read the weights with the safetensors library. This model is not built like GPT-2, so Hugging Face’s transformers can’t run it."
         }
     };
+    form(store, note, with_optimizer, is_ready, ask)
+}
+
+/// Saves and opens the models of the chapter around this, in its settings.
+pub fn study_section() -> AnyView {
+    let (store, lab) = (expect_context::<Store>(), use_lab());
+    let with_optimizer = RwSignal::new(false);
+    effect(move || {
+        let Some(saved) = lab.saved.get() else { return };
+        lab.saved.set(None);
+        let Ok(checkpoint) = saved.unpack::<StudyCheckpoint>() else { return };
+        // What was built, though the settings may be about to change.
+        let link = store.link.get_untracked();
+        let source = store.source.get_untracked();
+        let link = Link { corpus: source.corpus, ..link };
+        spawn_local(async move {
+            let pieces = written(&checkpoint, &link, &source.name, with_optimizer.get_untracked());
+            let name = format!("unroll-{}", lab.chapter.id());
+            hand_over_pieces(store, pieces, &name, checkpoint.step).await;
+        });
+    });
+    let is_ready = move || lab.started.with(Option::is_some) && lab.problem.with(Option::is_none);
+    let note = || "The file holds the weights of everything this chapter trains, and its settings. PyTorch can read the weights with the safetensors library.";
+    form(store, note, with_optimizer, is_ready, move || lab.save())
+}
+
+fn form(
+    store: Store,
+    note: impl Fn() -> &'static str + Send + 'static,
+    with_optimizer: RwSignal<bool>,
+    is_ready: impl Fn() -> bool + Copy + Send + 'static,
+    save: impl Fn() + Send + 'static,
+) -> AnyView {
+    let input = NodeRef::<html::Input>::new();
+    let opened = move |_| {
+        if let Some(input) = input.get_untracked() {
+            open(store, input.files().as_ref().map_or_else(Vec::new, files_of));
+            // The same file may be chosen again after it was changed.
+            input.set_value("");
+        }
+    };
     view! {
         <section class="kept" data-testid="model-file">
             <h3>"Model file"</h3>
@@ -82,12 +114,13 @@ pub fn section(store: Store) -> AnyView {
                 "Include the optimizer’s state, so that training can continue exactly from here"
             </label>
             <div class="button-row">
-                <button type="button" class="button" data-testid="model-save" on:click=ask
+                <button type="button" class="button" data-testid="model-save"
+                    on:click=move |_| if untrack(is_ready) { save() }
                     aria-disabled=move || (!is_ready()).then_some("true")>
-                    "Save the model"
+                    "Save to a file"
                 </button>
                 <label class="button button-file">
-                    "Open a model …"
+                    "Open a file …"
                     <input type="file" class="visually-hidden" data-testid="model-open" multiple=true
                         accept=".safetensors,.json" node_ref=input on:change=opened/>
                 </label>
@@ -97,23 +130,25 @@ pub fn section(store: Store) -> AnyView {
     .into_any()
 }
 
-async fn save(
-    checkpoint: &Checkpoint,
-    link: &Link,
-    text: &str,
-    with_optimizer: bool,
-) -> Result<(), JsValue> {
-    let outgoing = Outgoing::new(checkpoint, with_optimizer);
-    let pieces = Array::new();
-    pieces.push(&Uint8Array::from(&*outgoing.head(link, text)));
-    for body in outgoing.bodies() {
-        pieces.push(&Uint8Array::from(&*body));
+/// Hands a file over to the browser, made of these pieces one after the other.
+async fn hand_over_pieces(
+    store: Store,
+    pieces: impl IntoIterator<Item = Vec<u8>>,
+    name: &str,
+    step: u32,
+) {
+    let parts = Array::new();
+    for piece in pieces {
+        parts.push(&Uint8Array::from(&*piece));
         next_task().await;
     }
     let options = BlobPropertyBag::new();
     options.set_type("application/octet-stream");
-    let blob = Blob::new_with_u8_array_sequence_and_options(&pieces, &options)?;
-    hand_over(&blob, &format!("unroll-step-{}{MODEL}", checkpoint.step))
+    let done = Blob::new_with_u8_array_sequence_and_options(&parts, &options)
+        .and_then(|blob| hand_over(&blob, &format!("{name}-step-{step}{MODEL}")));
+    if done.is_err() {
+        store.notify(Severity::Refusal, "The browser could not save the model.");
+    }
 }
 
 /// Opens the model among some files, with what the others say about it.
@@ -122,37 +157,39 @@ pub fn open(store: Store, files: Vec<File>) {
         return;
     };
     spawn_local(async move {
-        match read(store, &model, &files).await {
-            Ok(incoming) => {
-                for note in &incoming.notes {
-                    store.notify(Severity::Note, note.clone());
-                }
-                let (link, source) = (incoming.link.clone(), store.source.get_untracked());
-                let probe = store.probe.get_untracked();
-                let checkpoint = Box::new(incoming.checkpoint());
-                store.take_up_run(&link, source, Curve::default(), probe, checkpoint, None);
-            }
-            Err(refusal) => store.notify(
+        if let Err(refusal) = take(store, &model, &files).await {
+            let name = model.name();
+            store.notify(
                 Severity::Refusal,
-                format!(
-                    "“{}” can’t be opened. {refusal} The model you see is unchanged.",
-                    model.name()
-                ),
-            ),
+                format!("“{name}” can’t be opened. {refusal} The model you see is unchanged."),
+            );
         }
     });
 }
 
-async fn read(store: Store, model: &File, files: &[File]) -> Result<Incoming, Refusal> {
+async fn take(store: Store, model: &File, files: &[File]) -> Result<(), Refusal> {
     let size = model.size();
     let preamble = bytes(model, 0.0, PREAMBLE as f64).await?;
     let length = head_length(&preamble, size as u64)? as f64;
     let begin = PREAMBLE as f64;
     let head = bytes(model, begin, begin + length).await?;
-    let started = store.started.get_untracked();
+    let settings = |query: &str| {
+        let pairs = pairs_of(query);
+        Link::parse_query(pairs.iter().map(|(name, value)| (&**name, &**value))).0
+    };
+    if let Some(mut reading) = Reading::new(&head, size as u64, settings)? {
+        for (number, range) in reading.ranges().into_iter().enumerate() {
+            let bytes = bytes(model, range.start as f64, range.end as f64).await?;
+            reading.take(number, &bytes)?;
+        }
+        take_study(store, model.name(), &reading);
+        return Ok(());
+    }
     let mut beside = Beside {
         heads: store.built.with_untracked(|link| link.gpt.heads),
-        present: started
+        present: store
+            .started
+            .get_untracked()
             .filter(|started| started.spec.tokens == Tokens::Characters)
             .map_or_else(Vec::new, |started| started.vocabulary.clone()),
         ..Beside::default()
@@ -163,16 +200,40 @@ async fn read(store: Store, model: &File, files: &[File]) -> Result<Incoming, Re
             beside.add(value);
         }
     }
-    let settings = |query: &str| {
-        let pairs = pairs_of(query);
-        Link::parse_query(pairs.iter().map(|(name, value)| (&**name, &**value))).0
-    };
     let mut incoming = Incoming::new(&head, size as u64, &beside, settings)?;
     for (number, range) in incoming.ranges().into_iter().enumerate() {
         let bytes = bytes(model, range.start as f64, range.end as f64).await?;
         incoming.take(number, &bytes)?;
     }
-    Ok(incoming)
+    for note in &incoming.notes {
+        store.notify(Severity::Note, note.clone());
+    }
+    let (link, source) = (incoming.link.clone(), store.source.get_untracked());
+    let probe = store.probe.get_untracked();
+    let checkpoint = Box::new(incoming.checkpoint());
+    store.take_up_run(&link, source, Curve::default(), probe, checkpoint, None);
+    Ok(())
+}
+
+/// Shows the chapter of these models as it was when they were saved, and hands them to its lab.
+fn take_study(store: Store, file: String, reading: &Reading) {
+    let saved = &reading.link;
+    let before = store.link.get_untracked();
+    let corpus = chapters::info(saved.chapter).uses_text.then_some(saved.corpus);
+    // A text of one's own is not in the file: the engine says whether the one on the page will do.
+    let corpus = corpus.filter(|corpus| *corpus != Corpus::Own);
+    let given = Link { chapter: saved.chapter, seed: saved.seed, ..before.clone() };
+    let link = given.with_chapter_of(saved);
+    let Some(spec) = link.study() else { return };
+    let saved = Packed::of(reading.checkpoint());
+    store.opened.set_value(Some(Opened { spec, corpus, saved, file, before }));
+    if let Some(corpus) = corpus
+        && store.source.with_untracked(|source| source.corpus != corpus)
+    {
+        store.choose_corpus(corpus);
+    }
+    store.link.set(link);
+    store.opened_study.notify();
 }
 
 /// Bytes of a file. What can't be read is as good as a file that ends there.

@@ -44,34 +44,17 @@ impl<'a> Outgoing<'a> {
     /// What the file begins with. `link` has the settings that the model was built with, `text` is the
     /// name of what it learned.
     pub fn head(&self, link: &Link, text: &str) -> Vec<u8> {
-        let mut infos = Vec::new();
-        let mut at = 0;
-        for prefix in self.prefixes() {
-            for tensor in &self.tensors {
-                let end = at + 4 * tensor.shape.iter().product::<usize>();
-                let info = TensorInfo {
-                    dtype: Dtype::F32,
-                    shape: tensor.shape.clone(),
-                    data_offsets: (at, end),
-                };
-                infos.push((format!("{prefix}{}", tensor.name), info));
-                at = end;
-            }
-        }
+        let tensors = self.prefixes().flat_map(|prefix| {
+            let named =
+                move |tensor: &Tensor| (format!("{prefix}{}", tensor.name), tensor.shape.clone());
+            self.tensors.iter().map(named)
+        });
         let about = [
-            // Without it, transformers does not open the file.
-            ("format", "pt".to_owned()),
             ("config", config(&self.checkpoint.spec.gpt, self.checkpoint.vocabulary.len() + 1)),
             ("vocabulary", vocabulary(&self.checkpoint.vocabulary)),
             ("unroll", self.settings(link, text)),
         ];
-        let about = about.map(|(name, value)| (name.to_owned(), value));
-        let metadata = Metadata::new(Some(about.into_iter().collect()), infos)
-            .expect("the tensors follow each other and have the sizes of their shapes");
-        let mut json = serde_json::to_vec(&metadata).expect("names and numbers");
-        // The numbers begin at a multiple of eight bytes.
-        json.resize(json.len().next_multiple_of(8), b' ');
-        [(json.len() as u64).to_le_bytes().to_vec(), json].concat()
+        head(about, tensors)
     }
 
     /// What only this page needs to go on.
@@ -102,8 +85,36 @@ impl<'a> Outgoing<'a> {
                 self.places[number].put(part, &mut values);
             }
         }
-        values.iter().flat_map(|value| value.to_le_bytes()).collect()
+        bytes(&values)
     }
+}
+
+/// What a file begins with that holds these tensors, names and shapes, and says so much about them.
+pub fn head<const N: usize>(
+    about: [(&str, String); N],
+    tensors: impl Iterator<Item = (String, Vec<usize>)>,
+) -> Vec<u8> {
+    let mut at = 0;
+    let infos = tensors.map(|(name, shape)| {
+        let begins = at;
+        at += 4 * shape.iter().product::<usize>();
+        (name, TensorInfo { dtype: Dtype::F32, shape, data_offsets: (begins, at) })
+    });
+    let infos = infos.collect();
+    // Without it, transformers does not open the file.
+    let format = [("format", "pt".to_owned())];
+    let about = format.into_iter().chain(about).map(|(name, value)| (name.to_owned(), value));
+    let metadata = Metadata::new(Some(about.collect()), infos)
+        .expect("the tensors follow each other and have the sizes of their shapes");
+    let mut json = serde_json::to_vec(&metadata).expect("names and numbers");
+    // The numbers begin at a multiple of eight bytes.
+    json.resize(json.len().next_multiple_of(8), b' ');
+    [(json.len() as u64).to_le_bytes().to_vec(), json].concat()
+}
+
+/// Numbers as they lie in a file.
+pub fn bytes(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
 /// The vocabulary by id.

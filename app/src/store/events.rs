@@ -54,7 +54,7 @@ impl Store {
             // Told apart before it comes here: it may be, or is, a candidate's.
             Event::Failed { .. } | Event::Measured { .. } => {}
             // Of a chapter of the course, which has an engine of its own.
-            Event::StudyStarted(_) | Event::StudyProgress(_) => {}
+            Event::StudyStarted(_) | Event::StudyProgress(_) | Event::StudyCheckpoint(_) => {}
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use unroll_protocol::{DeviceReport, Link, link::Corpus};
+use unroll_protocol::{DeviceReport, Link, Packed, StudySpec, link::Corpus};
 
 use crate::corpora;
 
@@ -105,4 +105,16 @@ pub fn first_source(link: &Link) -> (Source, Option<String>) {
         missing
     };
     (Source { corpus, name: corpora::name(corpus).to_owned(), text }, missing)
+}
+
+/// A chapter's models out of a file, until its lab takes them.
+pub struct Opened {
+    pub spec: StudySpec,
+    /// The text that they learned, where it is built in.
+    pub corpus: Option<Corpus>,
+    pub saved: Packed,
+    /// The file's name.
+    pub file: String,
+    /// What was on show when it was opened.
+    pub before: Link,
 }

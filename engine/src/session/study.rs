@@ -19,6 +19,10 @@ pub trait Studies: Sized {
     fn lab() -> Option<Self::Lab>;
     /// Builds what `spec` describes for `text`.
     fn new(spec: &StudySpec, text: &str, device: &Device) -> Result<Self, Refusal>;
+    /// A packed [`AnyStudy::saved`].
+    async fn saved(&mut self) -> Result<Packed, Refusal>;
+    /// See [`AnyStudy::restore`]. Takes what [`saved`](Self::saved) gave.
+    fn restore(&mut self, saved: &Packed) -> Result<(), Refusal>;
     /// See [`AnyStudy::started`].
     fn started(&self) -> StudyStarted;
     /// See [`AnyStudy::step`].
@@ -53,6 +57,14 @@ impl Studies for AnyStudy {
 
     fn new(spec: &StudySpec, text: &str, device: &Device) -> Result<Self, Refusal> {
         Self::new(spec, text, device)
+    }
+
+    async fn saved(&mut self) -> Result<Packed, Refusal> {
+        Ok(Packed::of(&self.saved().await?))
+    }
+
+    fn restore(&mut self, saved: &Packed) -> Result<(), Refusal> {
+        self.restore(&saved.unpack()?)
     }
 
     fn started(&self) -> StudyStarted {
@@ -107,6 +119,14 @@ impl Studies for NoStudies {
         Err(Refusal("This engine is the GPT lab's: it trains no chapter's models.".to_owned()))
     }
 
+    async fn saved(&mut self) -> Result<Packed, Refusal> {
+        match *self {}
+    }
+
+    fn restore(&mut self, _: &Packed) -> Result<(), Refusal> {
+        match *self {}
+    }
+
     fn started(&self) -> StudyStarted {
         match *self {}
     }
@@ -153,6 +173,11 @@ impl<S: Studies> StudyRun<S> {
         let mut run = Self { study, points: Vec::new(), history };
         run.record();
         run
+    }
+
+    /// The models as they are, for a file.
+    pub async fn saved(&mut self) -> Result<Packed, String> {
+        self.study.saved().await.map_err(said)
     }
 
     /// Keeps the moment, unless it is kept already.

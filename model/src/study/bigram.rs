@@ -12,7 +12,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Holder, Refusal, StudySlice,
+    Built, Holder, Keeper, Refusal, StudySlice,
     learner::{steady, usable_rate},
 };
 use crate::{
@@ -143,6 +143,12 @@ impl super::Study for Study {
     fn hold(&mut self, holder: &mut Holder<'_>) {
         holder.value(&mut self.table);
         holder.hold(&mut self.optimizer, Optimizer::spent);
+    }
+
+    fn keep(&mut self, keeper: &mut Keeper<'_>) {
+        if let Some(table) = &mut self.table {
+            keeper.model("table", table, &mut self.optimizer);
+        }
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

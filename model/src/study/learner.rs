@@ -3,7 +3,7 @@
 use burn::{module::Module, tensor::Tensor};
 use unroll_protocol::{OptimizerKind, OptimizerSpec};
 
-use super::{Refusal, StudySlice};
+use super::{Keeper, Refusal, StudySlice};
 use crate::{
     optimizer::{Optimizer, global_norm},
     parameters::{GradientSum, Named, named_parameters, parameter_count},
@@ -98,6 +98,11 @@ impl<M: Module> Learner<M> {
     /// [`held`](Self::held), of each.
     pub(super) fn all_held(learners: &[Self]) -> Vec<Self> {
         learners.iter().map(Self::held).collect()
+    }
+
+    /// See [`Study::keep`](super::Study::keep). `name` is what the model is called in files.
+    pub(super) fn keep(&mut self, name: &str, keeper: &mut Keeper<'_>) {
+        keeper.model(name, &mut self.model, &mut self.optimizer);
     }
 
     /// Number of optimizer steps taken.

@@ -12,7 +12,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Holder, Refusal, StudySlice,
+    Built, Holder, Keeper, Refusal, StudySlice,
     learner::{Gradients, Learner, steady},
     training::{Training, is_measured},
 };
@@ -143,6 +143,10 @@ impl super::Study for Study {
 
     fn hold(&mut self, holder: &mut Holder<'_>) {
         self.training.hold(holder);
+    }
+
+    fn keep(&mut self, keeper: &mut Keeper<'_>) {
+        self.training.keep(Trained::ALL.iter().map(|trained| trained.id()), keeper);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -12,7 +12,7 @@ use unroll_protocol::{
 
 use self::{log_bilinear::LogBilinear, text::Tokenizer};
 use super::{
-    Built, Holder, Refusal, StudySlice,
+    Built, Holder, Keeper, Refusal, StudySlice,
     learner::{Gradients, Learner},
     training::Training,
 };
@@ -172,6 +172,10 @@ impl super::Study for Study {
 
     fn hold(&mut self, holder: &mut Holder<'_>) {
         self.training.hold(holder);
+    }
+
+    fn keep(&mut self, keeper: &mut Keeper<'_>) {
+        self.training.keep(["model"], keeper);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -8,7 +8,7 @@
 use burn::module::Module;
 
 use super::{
-    Holder, Refusal, StudySlice,
+    Holder, Keeper, Refusal, StudySlice,
     learner::{Gradients, Learner, usable_rate},
 };
 use crate::Named;
@@ -156,6 +156,19 @@ impl<M: Module, P: Default> Training<M, P> {
         holder.hold(learners, |learners| Learner::all_held(before.unwrap_or(learners)));
         holder.hold(gradients, |_| Vec::new());
         holder.hold(pending, |_| None);
+    }
+
+    /// See [`Study::keep`](super::Study::keep). The models are called these names in files.
+    pub(super) fn keep(
+        &mut self,
+        names: impl IntoIterator<Item = impl AsRef<str>>,
+        keeper: &mut Keeper<'_>,
+    ) {
+        let Self { learners, pending, .. } = self;
+        let learners = pending.as_mut().map_or(learners, |pending| &mut pending.before);
+        for (learner, name) in learners.iter_mut().zip(names) {
+            learner.keep(name.as_ref(), keeper);
+        }
     }
 
     /// Changes the learning rate: see

@@ -11,7 +11,7 @@ use unroll_protocol::{Array, Checkpoint, checkpoint::SavedParameter};
 use super::{BuildError, Trainer};
 use crate::{
     optimizer::{Moments, Optimizer},
-    parameters::named_parameters,
+    parameters::{Named, named_parameters},
     read::{ReadError, read_all},
     tokenizer::{Tokenizer, VocabularyError},
 };
@@ -109,7 +109,15 @@ impl Trainer {
         let mut trainer =
             Self::build(spec, tokenizer, text, device).map_err(CheckpointError::Build)?;
         let model = trainer.model.take().expect("the trainer was just built");
-        check(&named_parameters(&model), &checkpoint.parameters)?;
+        let moments = |saved: &SavedParameter| {
+            let size = saved.value.values.len();
+            saved.first_moment.len() == size && saved.second_moment.len() == size
+        };
+        let all: Vec<_> = checkpoint.parameters.iter().collect();
+        check(&named_parameters(&model), &all)?;
+        if let Some(saved) = all.into_iter().find(|saved| !moments(saved)) {
+            return Err(CheckpointError::Shape { name: saved.name.clone() });
+        }
 
         let device = trainer.device().clone();
         let tensor = |values: &[f32]| {
@@ -123,17 +131,15 @@ impl Trainer {
                 second: tensor(&saved.second_moment),
             })
             .collect();
-        trainer.model = Some(model.map(&mut Load { parameters: checkpoint.parameters.iter() }));
+        trainer.model = Some(model.map(&mut Load::new(&checkpoint.parameters)));
         trainer.optimizer = Optimizer::resume(&spec.optimizer, checkpoint.step, moments);
         Ok(trainer)
     }
 }
 
-/// Checks that every parameter is present and holds usable numbers.
-fn check(
-    expected: &[(String, Vec<usize>, Tensor<1>)],
-    saved: &[SavedParameter],
-) -> Result<(), CheckpointError> {
+/// Checks that every parameter is present and holds usable numbers. The optimizer's running means of
+/// one may be missing.
+pub(crate) fn check(expected: &[Named], saved: &[&SavedParameter]) -> Result<(), CheckpointError> {
     if expected.len() != saved.len() {
         let (expected, found) = (expected.len(), saved.len());
         return Err(CheckpointError::Parameters { expected, found });
@@ -146,11 +152,13 @@ fn check(
         let size: usize = shape.iter().product();
         let same_shape =
             saved.value.shape.iter().map(|&size| size as usize).eq(shape.iter().copied());
-        let values = [&saved.value.values, &saved.first_moment, &saved.second_moment];
-        if !same_shape || values.iter().any(|values| values.len() != size) {
+        let moments = [&saved.first_moment, &saved.second_moment];
+        let fits = |moment: &Vec<f32>| moment.len() == size || moment.is_empty();
+        if !same_shape || saved.value.values.len() != size || !moments.into_iter().all(fits) {
             return Err(CheckpointError::Shape { name });
         }
-        let finite = values.iter().all(|values| values.iter().all(|value| value.is_finite()));
+        let mut values = moments.into_iter().chain([&saved.value.values]);
+        let finite = values.all(|values| values.iter().all(|value| value.is_finite()));
         // A negative mean of squares would produce a NaN in the next step.
         if !finite || saved.second_moment.iter().any(|&value| value < 0.0) {
             return Err(CheckpointError::NotFinite { name });
@@ -160,13 +168,18 @@ fn check(
 }
 
 /// Replaces a model's parameters with saved values, which were checked before.
-struct Load<'a> {
-    parameters: core::slice::Iter<'a, SavedParameter>,
+pub(crate) struct Load<I>(I);
+
+impl<'a, I: Iterator<Item = &'a SavedParameter>> Load<I> {
+    /// Of as many values as the model has parameters.
+    pub(crate) fn new(parameters: impl IntoIterator<IntoIter = I>) -> Self {
+        Self(parameters.into_iter())
+    }
 }
 
-impl ModuleMapper for Load<'_> {
+impl<'a, I: Iterator<Item = &'a SavedParameter>> ModuleMapper for Load<I> {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let saved = self.parameters.next().expect("there is one saved value for each parameter");
+        let saved = self.0.next().expect("there is one saved value for each parameter");
         let (id, value, mapper) = param.consume();
         let data = TensorData::new(saved.value.values.clone(), value.shape());
         Param::from_mapped_value(id, Tensor::from_data(data, &value.device()), mapper)

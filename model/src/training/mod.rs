@@ -1,6 +1,6 @@
 //! One training run.
 
-mod checkpoint;
+pub(crate) mod checkpoint;
 mod evaluation;
 mod pass;
 mod shard;

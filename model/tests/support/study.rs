@@ -1,7 +1,11 @@
 //! What the tests of the chapters' studies need.
 
 use unroll_model::{AnyStudy, StudySlice};
-use unroll_protocol::{Ask, StudySpec};
+use unroll_protocol::{
+    Ask, Link, StudySpec,
+    link::Chapter,
+    study::{norm, qkv},
+};
 
 use super::{device, ready};
 
@@ -46,4 +50,27 @@ pub fn measured(study: &AnyStudy, values: &[Option<f32>], name: &str) -> f32 {
 pub fn ask<Q: Ask>(study: &mut AnyStudy, question: Q) -> Result<Q::Answer, String> {
     let packed = ready(study.ask(&question.into())).map_err(|refusal| refusal.to_string())?;
     Ok(packed.unpack().expect("the answer is of the question's type"))
+}
+
+/// Every chapter's models as they are by default, and its other experiments.
+pub fn specs() -> Vec<StudySpec> {
+    let of = |change: fn(&mut Link)| {
+        let mut link = Link::default();
+        change(&mut link);
+        link.study()
+    };
+    let chapters = Chapter::ALL.iter().map(|&chapter| Link { chapter, ..Link::default() }.study());
+    let others = [
+        of(|link| {
+            (link.chapter, link.norm.experiment) = (Chapter::Norm, norm::Experiment::Outside);
+        }),
+        of(|link| (link.chapter, link.norm.experiment) = (Chapter::Norm, norm::Experiment::Time)),
+        of(|link| (link.chapter, link.qkv.experiment) = (Chapter::Qkv, qkv::Experiment::Order)),
+    ];
+    chapters.chain(others).flatten().collect()
+}
+
+/// The bits of what was measured, by step.
+pub fn bits(points: &[Vec<Option<f32>>]) -> Vec<Vec<Option<u32>>> {
+    points.iter().map(|point| point.iter().map(|v| v.map(f32::to_bits)).collect()).collect()
 }

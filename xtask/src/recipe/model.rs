@@ -6,7 +6,7 @@ use unroll_protocol::{
     study::empty::{Question, Spec},
 };
 
-use super::{Built, Holder, Refusal, StudySlice};
+use super::{Built, Holder, Keeper, Refusal, StudySlice};
 use crate::Named;
 
 pub struct Study {
@@ -53,6 +53,10 @@ impl super::Study for Study {
     fn hold(&mut self, holder: &mut Holder<'_>) {
         holder.value(&mut self.numbers);
         holder.value(&mut self.steps);
+    }
+
+    fn keep(&mut self, keeper: &mut Keeper<'_>) {
+        keeper.step(&mut self.steps);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -9,11 +9,11 @@ use unroll_protocol::{
     study::alignment::{
         Lengths, MOST_LENGTH, Question, Spec, ask, exact_series, loss_series, name,
     },
-    transduction::PairTask,
+    transduction::{AttentionKind, PairTask},
 };
 
 use super::{
-    Built, Holder, Refusal, StudySlice,
+    Built, Holder, Keeper, Refusal, StudySlice,
     learner::{Gradients, Learner, steady},
     training::{Pending, Training, is_measured},
 };
@@ -135,6 +135,10 @@ impl super::Study for Study {
     fn hold(&mut self, holder: &mut Holder<'_>) {
         self.training.hold(holder);
         holder.value(&mut self.measured);
+    }
+
+    fn keep(&mut self, keeper: &mut Keeper<'_>) {
+        self.training.keep(self.spec.kinds().into_iter().map(AttentionKind::id), keeper);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

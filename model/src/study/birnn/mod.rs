@@ -11,7 +11,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Holder, Refusal, StudySlice,
+    Built, Holder, Keeper, Refusal, StudySlice,
     training::{Training, is_measured},
 };
 use crate::{Named, SequenceModel, read_all};
@@ -125,6 +125,16 @@ impl super::Study for Study {
 
     fn hold(&mut self, holder: &mut Holder<'_>) {
         self.training.hold(holder);
+    }
+
+    fn keep(&mut self, keeper: &mut Keeper<'_>) {
+        let names = self.spec.readers().into_iter().map(|reader| match reader {
+            Reader::Forward => "forward",
+            Reader::Delayed(_) => "delayed",
+            Reader::Backward => "backward",
+            Reader::Both => "both",
+        });
+        self.training.keep(names, keeper);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -16,7 +16,7 @@ use unroll_protocol::{
 
 use self::growth::History;
 use super::{
-    Built, Holder, Refusal, StudySlice,
+    Built, Holder, Keeper, Refusal, StudySlice,
     learner::{Gradients, Learner, steady},
     training::Training,
 };
@@ -116,6 +116,10 @@ impl super::Study for Study {
 
     fn hold(&mut self, holder: &mut Holder<'_>) {
         self.training.hold(holder);
+    }
+
+    fn keep(&mut self, keeper: &mut Keeper<'_>) {
+        self.training.keep(["full", "without"], keeper);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -12,7 +12,7 @@ use unroll_protocol::{
 
 use self::task::Gaps;
 use super::{
-    Built, Holder, Refusal, StudySlice,
+    Built, Holder, Keeper, Refusal, StudySlice,
     learner::{Gradients, Learner, usable_rate},
 };
 use crate::{
@@ -158,6 +158,13 @@ impl super::Study for Study {
         });
         holder.value(&mut self.accuracy);
         holder.value(&mut self.step);
+    }
+
+    fn keep(&mut self, keeper: &mut Keeper<'_>) {
+        for Network { cell, learner } in &mut self.networks {
+            learner.keep(cell.id(), keeper);
+        }
+        keeper.step(&mut self.step);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

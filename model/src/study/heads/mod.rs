@@ -10,7 +10,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Holder, Refusal, StudySlice,
+    Built, Holder, Keeper, Refusal, StudySlice,
     learner::{Gradients, Learner, steady},
     training::{Pending, Training},
 };
@@ -154,6 +154,10 @@ impl super::Study for Study {
 
     fn hold(&mut self, holder: &mut Holder<'_>) {
         self.training.hold(holder);
+    }
+
+    fn keep(&mut self, keeper: &mut Keeper<'_>) {
+        self.training.keep(["model"], keeper);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

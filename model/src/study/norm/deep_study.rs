@@ -10,7 +10,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    super::{Built, Holder, Refusal, StudySlice},
+    super::{Built, Holder, Keeper, Refusal, StudySlice},
     Corpus, Gradients, Learner,
     deep::{Between, DeepNet, LayerPass},
     measured, optimizer,
@@ -122,6 +122,18 @@ impl Layers {
             learners: Learner::all_held(&state.learners),
             running: state.running.clone(),
         });
+    }
+
+    pub fn keep(&mut self, keeper: &mut Keeper<'_>) {
+        for (learner, version) in self.state.learners.iter_mut().zip(Version::ALL) {
+            learner.keep(version.id(), keeper);
+        }
+        for (at, running) in self.state.running.iter_mut().enumerate() {
+            let name = |what: &str| format!("{}.running.{at}.{what}", Version::Batch.id());
+            keeper.tensor(name("mean"), &mut running.mean);
+            keeper.tensor(name("variance"), &mut running.variance);
+        }
+        keeper.step(&mut self.state.step);
     }
 
     pub fn step(&self) -> u32 {

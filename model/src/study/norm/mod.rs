@@ -13,7 +13,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Holder, Refusal, StudySlice,
+    Built, Holder, Keeper, Refusal, StudySlice,
     learner::{Gradients, Learner, usable_rate},
 };
 use crate::{
@@ -88,6 +88,10 @@ impl super::Study for Study {
 
     fn hold(&mut self, holder: &mut Holder<'_>) {
         each!(&mut self.models, models => models.hold(holder));
+    }
+
+    fn keep(&mut self, keeper: &mut Keeper<'_>) {
+        each!(&mut self.models, models => models.keep(keeper));
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

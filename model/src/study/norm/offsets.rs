@@ -7,7 +7,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use unroll_protocol::study::norm::{Offset, Treatment};
 
 use super::{
-    super::{Built, Holder, Refusal, StudySlice},
+    super::{Built, Holder, Keeper, Refusal, StudySlice},
     Corpus, measured,
 };
 use crate::{
@@ -106,6 +106,17 @@ impl Offsets {
         holder.value(&mut self.layers);
         holder.value(&mut self.rate);
         holder.value(&mut self.step);
+    }
+
+    pub fn keep(&mut self, keeper: &mut Keeper<'_>) {
+        for layer in &mut self.layers {
+            let name = |what: &str| format!("{}.{what}", layer.treatment.id());
+            keeper.tensor(name("b"), &mut layer.bias);
+            if let Some(beta) = &mut layer.beta {
+                keeper.tensor(name("beta"), beta);
+            }
+        }
+        keeper.step(&mut self.step);
     }
 
     pub fn step(&self) -> u32 {

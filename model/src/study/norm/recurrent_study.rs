@@ -8,7 +8,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    super::{Built, Holder, Refusal, StudySlice},
+    super::{Built, Holder, Keeper, Refusal, StudySlice},
     Corpus, Gradients, Learner, measured, optimizer,
     recurrent::{NormedRnn, UNITS, Use},
 };
@@ -110,6 +110,18 @@ impl Steps {
             learners: Learner::all_held(&state.learners),
             running: state.running.clone(),
         });
+    }
+
+    pub fn keep(&mut self, keeper: &mut Keeper<'_>) {
+        for (learner, axis) in self.state.learners.iter_mut().zip(Axis::ALL) {
+            learner.keep(axis.id(), keeper);
+        }
+        for (at, running) in self.state.running.iter_mut().enumerate() {
+            let name = |what: &str| format!("{}.running.{at}.{what}", Axis::Batch.id());
+            keeper.tensor(name("mean"), &mut running.mean);
+            keeper.tensor(name("variance"), &mut running.variance);
+        }
+        keeper.step(&mut self.state.step);
     }
 
     pub fn step(&self) -> u32 {

@@ -16,7 +16,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Holder, Refusal, StudySlice,
+    Built, Holder, Keeper, Refusal, StudySlice,
     learner::Gradients,
     training::{Pending, is_measured},
 };
@@ -140,6 +140,11 @@ impl super::Study for Study {
 
     fn hold(&mut self, holder: &mut Holder<'_>) {
         self.models.training.hold(holder);
+    }
+
+    fn keep(&mut self, keeper: &mut Keeper<'_>) {
+        let names: Vec<_> = self.models.kinds().map(Positions::id).collect();
+        self.models.training.keep(names, keeper);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -15,7 +15,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Holder, Refusal, StudySlice,
+    Built, Holder, Keeper, Refusal, StudySlice,
     learner::{Gradients, Learner, steady, usable_rate},
 };
 use crate::{
@@ -172,6 +172,13 @@ impl super::Study for Study {
         match &mut self.models {
             Trained::Text(text) => holder.hold(&mut text.learner, Learner::held),
             Trained::Order(order) => order.hold(holder),
+        }
+    }
+
+    fn keep(&mut self, keeper: &mut Keeper<'_>) {
+        match &mut self.models {
+            Trained::Text(text) => text.learner.keep("model", keeper),
+            Trained::Order(order) => order.keep(keeper),
         }
     }
 

@@ -7,7 +7,7 @@ use unroll_protocol::{
     study::qkv::{HEADS, LAYERS, LETTERS, Reader, WIDTH, Word},
 };
 
-use super::{Holder, OPTIMIZER, Refusal, StudySlice};
+use super::{Holder, Keeper, OPTIMIZER, Refusal, StudySlice};
 use crate::study::learner::{Gradients, Learner};
 use crate::{
     GptConfig, Named, cross_entropy,
@@ -71,6 +71,12 @@ impl Order {
 
     pub(super) fn hold(&mut self, holder: &mut Holder<'_>) {
         holder.hold(&mut self.learners, |learners| Learner::all_held(learners));
+    }
+
+    pub(super) fn keep(&mut self, keeper: &mut Keeper<'_>) {
+        for (learner, reader) in self.learners.iter_mut().zip(Reader::ALL) {
+            learner.keep(reader.id(), keeper);
+        }
     }
 
     pub(super) fn steps(&self) -> u32 {

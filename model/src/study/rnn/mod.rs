@@ -13,7 +13,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    Built, Holder, Refusal, StudySlice,
+    Built, Holder, Keeper, Refusal, StudySlice,
     training::{Training, is_measured},
 };
 use crate::{CellKind, Named, SequenceModel, read_all};
@@ -113,6 +113,10 @@ impl super::Study for Study {
 
     fn hold(&mut self, holder: &mut Holder<'_>) {
         self.training.hold(holder);
+    }
+
+    fn keep(&mut self, keeper: &mut Keeper<'_>) {
+        self.training.keep(["elman", "lstm"], keeper);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

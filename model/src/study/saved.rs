@@ -1,0 +1,136 @@
+//! A study's models as they outlive the page: saved with what their optimizers remember, and put back.
+
+use core::slice;
+
+use burn::{module::Module, tensor::Tensor};
+use unroll_protocol::{Array, checkpoint::SavedParameter};
+
+use super::Refusal;
+use crate::{
+    optimizer::{Moments, Optimizer},
+    parameters::{Named, named_parameters},
+    read::{ReadError, read_all},
+    training::checkpoint::{self, Load},
+};
+
+/// What goes through all that a study's training goes on from, see [`Study::keep`](super::Study::keep).
+pub struct Keeper<'a>(Doing<'a>);
+
+enum Doing<'a> {
+    Saving(Saving),
+    /// Puts back what was saved, in the same order, of models after so many steps.
+    Restoring(slice::Iter<'a, &'a SavedParameter>, u32),
+}
+
+/// Parameters by name; the optimizer's running means of those that have any.
+#[derive(Default)]
+pub(super) struct Saving(Vec<(Named, Option<Moments>)>);
+
+impl Saving {
+    /// What the study whose `keep` this is goes on from.
+    pub(super) fn of(keep: impl FnOnce(&mut Keeper<'_>)) -> Self {
+        let mut keeper = Keeper(Doing::Saving(Self::default()));
+        keep(&mut keeper);
+        match keeper.0 {
+            Doing::Saving(saving) => saving,
+            Doing::Restoring(..) => Self::default(),
+        }
+    }
+
+    /// Reads all of it back. The future owns what it reads, so training may go on meanwhile.
+    pub(super) async fn read(self) -> Result<Vec<SavedParameter>, ReadError> {
+        let tensors = self.0.iter().flat_map(|((_, _, value), moments)| {
+            let moments = moments.iter().flat_map(|m| [m.first.clone(), m.second.clone()]);
+            [value.clone()].into_iter().chain(moments)
+        });
+        let mut read = read_all(tensors.collect::<Vec<_>>()).await?.into_iter();
+        let mut next = || read.next().unwrap_or_default();
+        let saved = self.0.into_iter().map(|((name, shape, _), moments)| {
+            let shape = shape.into_iter().map(|size| size as u32).collect();
+            let value = Array { shape, values: next() };
+            let [first_moment, second_moment] =
+                [(); 2].map(|()| if moments.is_some() { next() } else { Vec::new() });
+            SavedParameter { name, value, first_moment, second_moment }
+        });
+        Ok(saved.collect())
+    }
+
+    /// Puts `saved` back into the study whose `keep` this is, of which `self` was just made.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, and nothing is changed, unless names, sizes and numbers are right.
+    pub(super) fn restore(
+        self,
+        saved: &[SavedParameter],
+        step: u32,
+        keep: impl FnOnce(&mut Keeper<'_>),
+    ) -> Result<(), Refusal> {
+        let expected: Vec<Named> = self.0.into_iter().map(|(named, _)| named).collect();
+        // Programs that rewrite a file bring it into an order of their own.
+        let place = |saved: &&SavedParameter| {
+            expected.iter().position(|(name, ..)| *name == saved.name).unwrap_or(expected.len())
+        };
+        let mut saved: Vec<_> = saved.iter().collect();
+        saved.sort_by_cached_key(place);
+        checkpoint::check(&expected, &saved)?;
+        keep(&mut Keeper(Doing::Restoring(saved.iter(), step)));
+        Ok(())
+    }
+}
+
+impl Keeper<'_> {
+    /// A model and its optimizer. `name` is what it is called in files.
+    pub(super) fn model<M: Module>(
+        &mut self,
+        name: &str,
+        model: &mut M,
+        optimizer: &mut Optimizer,
+    ) {
+        let parameters = named_parameters(model);
+        match &mut self.0 {
+            Doing::Saving(saving) => {
+                let moments = optimizer.moments().iter().cloned().map(Some);
+                let named = parameters
+                    .into_iter()
+                    .map(|(path, shape, value)| (format!("{name}.{path}"), shape, value));
+                saving.0.extend(named.zip(moments));
+            }
+            Doing::Restoring(saved, step) => {
+                let own: Vec<_> = saved.by_ref().take(parameters.len()).copied().collect();
+                let moments = own.iter().zip(&parameters).map(|(saved, (_, _, value))| {
+                    let [first, second] = [&saved.first_moment, &saved.second_moment];
+                    Moments { first: put(first, value), second: put(second, value) }
+                });
+                *optimizer = optimizer.resumed(*step, moments.collect());
+                *model = model.clone().map(&mut Load::new(own));
+            }
+        }
+    }
+
+    /// Numbers that no optimizer moves.
+    pub(super) fn tensor(&mut self, name: String, tensor: &mut Tensor<1>) {
+        match &mut self.0 {
+            Doing::Saving(saving) => {
+                saving.0.push(((name, tensor.dims().to_vec(), tensor.clone()), None));
+            }
+            Doing::Restoring(saved, _) => {
+                if let Some(saved) = saved.next() {
+                    *tensor = put(&saved.value.values, tensor);
+                }
+            }
+        }
+    }
+
+    /// The number of steps taken, where the study counts them itself.
+    pub(super) fn step(&mut self, step: &mut u32) {
+        if let Doing::Restoring(_, restored) = &self.0 {
+            *step = *restored;
+        }
+    }
+}
+
+/// These values in place of those of `like`; zeros where there are none.
+fn put(values: &[f32], like: &Tensor<1>) -> Tensor<1> {
+    if values.is_empty() { like.zeros_like() } else { Tensor::from_data(values, &like.device()) }
+}
