@@ -13,7 +13,7 @@ use super::{
     canvas::{
         NextFrame, Size, clock, put_pixels, time_frame, use_next_frame, use_size, wait_for_frame,
     },
-    theme::Colors,
+    theme::{Colors, use_colors},
     view::HeadView,
 };
 use crate::reactive::{effect, memo};
@@ -46,7 +46,6 @@ struct Sheet {
 /// room; `off` are those switched off, counted from 1.
 pub fn use_pictures(
     view: Memo<Option<HeadView>>,
-    colors: Memo<Colors>,
     off: Memo<Vec<(u32, u32)>>,
     grid: NodeRef<html::Div>,
     canvas: NodeRef<html::Canvas>,
@@ -54,7 +53,7 @@ pub fn use_pictures(
     let painter = Painter {
         // Choosing another head changes no picture here.
         view: memo(move || view.get().map(|v| v.of(1, 1))),
-        colors,
+        colors: use_colors(),
         off,
         size: use_size(grid),
         grid,
@@ -72,7 +71,7 @@ pub fn use_pictures(
     });
     effect(move || {
         painter.view.track();
-        colors.track();
+        painter.colors.track();
         off.track();
         if painter.size.get().width == 0.0 {
             return;
