@@ -11,7 +11,7 @@ use super::{
     download::{Choice, ExportMenu, LocalFile},
     editor::Editor,
     export::Provenance,
-    head_grid::{HeadGrid, Switches},
+    head_grid::{HeadGrid, Switches, heads_later},
     heatmap::{Heatmap, WeightScale},
     next::{NextToken, TopKeys},
     readout::Readout,
@@ -84,10 +84,6 @@ pub fn AttentionFigure(
     let colors = use_colors();
     let matrix = memo(move || Arc::new(HeadView::to_matrix(view.get().as_ref())));
     let since = use_since(matrix);
-    // The model's shape is known before its first trace: the heads' room is kept free from then on.
-    let shape = memo(move || {
-        view.with(|v| v.as_ref().map(|v| (v.layers(), v.heads()))).or_else(|| planned.get())
-    });
     let step = move || view.with(|v| Some(v.as_ref()?.trace().step.to_string()));
     let title = move || {
         view.with(|v| match v {
@@ -114,7 +110,7 @@ pub fn AttentionFigure(
                         <NextToken view selection />
                         <TopKeys view selection />
                     </div>
-                    {heads_later(AllHeads { view, shape, layer, head, colors, switches, words: false })}
+                    {heads_later(HeadGrid { view, planned, layer, head, switches, words: false })}
                     <WeightScale view since selection colors />
                     {inspection.map(|inspection| inspected(view, selection, inspection, provenance))}
                 </div>
@@ -139,29 +135,7 @@ pub fn AttentionFigure(
     }
 }
 
-/// What the heads beside the heatmap are made of.
-#[derive(Clone, Copy)]
-struct AllHeads {
-    view: Memo<Option<HeadView>>,
-    shape: Memo<Option<(u32, u32)>>,
-    layer: Slot<u32>,
-    head: Slot<u32>,
-    colors: Memo<Colors>,
-    switches: Option<Switches>,
-    words: bool,
-}
-
-/// All heads, once the first picture is there.
-fn heads_later(of: AllHeads) -> AnyView {
-    const GRID: Fetch = part!(head_grid: View = || {
-        let AllHeads { view, shape, layer, head, colors, switches, words } = expect_context();
-        view! { <HeadGrid view shape layer head colors switches words/> }.into_any()
-    });
-    let grid = fetched_later(GRID, "The picture of all heads");
-    view! { <div class="head-grid-room"><Provider value=of>{grid}</Provider></div> }.into_any()
-}
-
-/// What is being read, as a sentence, likewise.
+/// What is being read, as a sentence, once the first picture is there.
 fn readout_later(view: Memo<Option<HeadView>>, selection: Selection) -> AnyView {
     const READOUT: Fetch = part!(readout: View = || {
         let (view, selection) = expect_context::<(Memo<Option<HeadView>>, Selection)>();
@@ -268,9 +242,6 @@ pub fn HeadsFigure(
     let shown = use_frame(trace, use_visible(root));
     let view = memo(move || HeadView::new(shown.get()?, layer.get(), head.get()));
     let colors = use_colors();
-    let shape = memo(move || {
-        view.with(|v| v.as_ref().map(|v| (v.layers(), v.heads()))).or_else(|| planned.get())
-    });
     let chosen = move || {
         view.with(|v| {
             v.as_ref().map(|v| {
@@ -289,7 +260,7 @@ pub fn HeadsFigure(
             data-step=move || view.with(|v| Some(v.as_ref()?.trace().step.to_string()))
         >
             <div class="figure-box">
-                {heads_later(AllHeads { view, shape, layer, head, colors, switches, words: true })}
+                {heads_later(HeadGrid { view, planned, layer, head, switches, words: true })}
             </div>
             <p class="readout" translate="no" data-testid="heads-chosen">{chosen}</p>
             <div class="figure-foot">

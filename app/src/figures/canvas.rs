@@ -42,7 +42,7 @@ pub fn rest_left() -> f64 {
 }
 
 /// Whether so much was drawn in this frame that more should wait for the next.
-pub(super) fn frame_is_full() -> bool {
+fn frame_is_full() -> bool {
     TRAINING.get() && BEGUN.get().is_some_and(|begun| clock() - begun > FULL)
 }
 
@@ -216,22 +216,22 @@ where
             due.update_untracked(|due| *due = false);
             fresh.set_value(false);
         } else {
-            wait_for_frame(next, due, fresh.get_value());
+            wait_for_frame(next, fresh.get_value(), move || _ = due.try_set(true));
         }
     });
     shown.into()
 }
 
-/// Notifies `due` in the next frame in which figures do not rest and that is not full. Whoever was
-/// `kept` waiting, by a full frame or by being out of sight, does not wait for the end of the rest.
-fn wait_for_frame(next: NextFrame, due: RwSignal<bool>, kept: bool) {
+/// Does `draw` in the next frame in which figures do not rest and that is not full. Whoever was `kept`
+/// waiting, by a full frame or by being out of sight, does not wait for the end of the rest.
+pub(super) fn wait_for_frame(next: NextFrame, kept: bool, draw: impl FnOnce() + 'static) {
     next.ask(move || {
         if !kept && rest_left() > 0.0 {
-            wait_for_frame(next, due, false);
+            wait_for_frame(next, false, draw);
         } else if frame_is_full() {
-            wait_for_frame(next, due, true);
+            wait_for_frame(next, true, draw);
         } else {
-            due.try_set(true);
+            draw();
         }
     });
 }

@@ -1,14 +1,16 @@
 //! All heads of all layers as small heatmaps, of which one is chosen.
 
-use crate::reactive::{memo, seldom};
-use leptos::{ev, html, prelude::*};
+use leptos::{context::Provider, ev, html, prelude::*};
 
 use super::{
     head_grid_paint::use_pictures,
     reading::{focus_child, listener, step_cell},
     slot::Slot,
-    theme::Colors,
     view::HeadView,
+};
+use crate::{
+    fetched::{Fetch, View, fetched_later, part},
+    reactive::{memo, seldom},
 };
 
 /// Heads that can be switched off, as a chapter has them; layers and heads count from 1.
@@ -28,61 +30,66 @@ impl Switches {
 }
 
 /// A radio group of layers (down) by heads (right); writes the choice into `layer` and `head`,
-/// counted from 1. `shape` is how many of each there are; without a trace their pictures are blank.
-/// Rows and columns are named in `words` where there is room for them.
-#[component]
-pub fn HeadGrid(
-    view: Memo<Option<HeadView>>,
-    shape: Memo<Option<(u32, u32)>>,
-    layer: Slot<u32>,
-    head: Slot<u32>,
-    colors: Memo<Colors>,
-    switches: Option<Switches>,
-    #[prop(optional)] words: bool,
-) -> impl IntoView {
-    // Each head follows it.
-    let chosen = seldom(move || {
-        let (layers, heads) = shape.get().unwrap_or((1, 1));
-        (layer.get().clamp(1, layers.max(1)), head.get().clamp(1, heads.max(1)))
-    });
-    let choose = Callback::new(move |(l, h)| {
-        layer.set(l);
-        head.set(h);
+/// counted from 1.
+#[derive(Clone, Copy)]
+pub struct HeadGrid {
+    pub view: Memo<Option<HeadView>>,
+    /// How many of each there are before the first trace: their room is kept free.
+    pub planned: Signal<Option<(u32, u32)>>,
+    pub layer: Slot<u32>,
+    pub head: Slot<u32>,
+    pub switches: Option<Switches>,
+    /// Whether rows and columns are named in words: there is room for them.
+    pub words: bool,
+}
+
+/// The grid, once the first picture is there.
+pub fn heads_later(of: HeadGrid) -> AnyView {
+    const GRID: Fetch = part!(head_grid: View = all_heads);
+    let grid = fetched_later(GRID, "The picture of all heads");
+    view! { <div class="head-grid-room"><Provider value=of>{grid}</Provider></div> }.into_any()
+}
+
+fn all_heads() -> AnyView {
+    let of: HeadGrid = expect_context();
+    let HeadGrid { view, planned, .. } = of;
+    let shape = memo(move || {
+        view.with(|v| v.as_ref().map(|v| (v.layers(), v.heads()))).or_else(|| planned.get())
     });
     view! {
         <div class="head-grid-scroller">
             {move || {
                 // Built anew only when the model has another shape.
                 let (layers, heads) = shape.get()?;
-                Some(view! { <Grid view layers heads chosen choose colors switches words /> })
+                Some(view! { <Grid of layers heads /> })
             }}
         </div>
     }
+    .into_any()
 }
 
 #[component]
-fn Grid(
-    view: Memo<Option<HeadView>>,
-    layers: u32,
-    heads: u32,
-    chosen: Signal<(u32, u32)>,
-    choose: Callback<(u32, u32)>,
-    colors: Memo<Colors>,
-    switches: Option<Switches>,
-    words: bool,
-) -> impl IntoView {
+fn Grid(of: HeadGrid, layers: u32, heads: u32) -> impl IntoView {
+    let HeadGrid { view, layer, head, switches, words, .. } = of;
+    // Each head follows it.
+    let chosen =
+        seldom(move || (layer.get().clamp(1, layers.max(1)), head.get().clamp(1, heads.max(1))));
+    let choose = move |(l, h)| {
+        layer.set(l);
+        head.set(h);
+    };
     let places: Vec<(u32, u32)> =
         (1..=layers).flat_map(|l| (1..=heads).map(move |h| (l, h))).collect();
     let (grid, canvas) = (NodeRef::<html::Div>::new(), NodeRef::<html::Canvas>::new());
     let off = memo(move || switches.map(|switches| switches.off.get()).unwrap_or_default());
-    let painted = use_pictures(view, colors, off, grid, canvas);
+    let painted = use_pictures(view, off, grid, canvas);
     let switching = move || switches.is_some_and(|switches| switches.switching.get());
     let on_key = move |e: ev::KeyboardEvent| {
         let (l, h) = chosen.get_untracked();
         let (at, shape) = ((l as usize - 1, h as usize - 1), (layers as usize, heads as usize));
         let Some((layer, head)) = step_cell(&e.key(), at, shape) else { return };
         e.prevent_default();
-        choose.run((layer as u32 + 1, head as u32 + 1));
+        choose((layer as u32 + 1, head as u32 + 1));
         if let Some(group) = listener(&e) {
             focus_child(&group, layer * shape.1 + head);
         }
@@ -117,7 +124,7 @@ fn Grid(
                     let checked = move || chosen.get() == (l, h);
                     let is_off = memo(move || switches.is_some_and(|s| s.is_off((l, h))));
                     let on_click = move |_| {
-                        choose.run((l, h));
+                        choose((l, h));
                         if let Some(switches) = switches
                             && switches.switching.get_untracked()
                         {

@@ -7,12 +7,13 @@
 use core::ops::Range;
 
 use leptos::{html, prelude::*};
-use wasm_bindgen::JsCast;
-use web_sys::HtmlCanvasElement;
+use web_sys::{HtmlCanvasElement, HtmlDivElement};
 
 use super::{
-    canvas::{NextFrame, clock, frame_is_full, put_pixels, time_frame, use_next_frame, use_size},
-    theme::Colors,
+    canvas::{
+        NextFrame, Size, clock, put_pixels, time_frame, use_next_frame, use_size, wait_for_frame,
+    },
+    theme::{Colors, use_colors},
     view::HeadView,
 };
 use crate::reactive::{effect, memo};
@@ -33,15 +34,8 @@ struct Sheet {
     width: usize,
     /// RGBA, transparent between the slots; kept from one painting to the next.
     pixels: Vec<u8>,
-    current: Option<Current>,
-}
-
-/// What is being painted.
-struct Current {
-    view: HeadView,
-    cells: Cells,
-    /// Heads that are.
-    done: usize,
+    /// What is being painted, and how many heads of it are.
+    current: Option<(HeadView, usize)>,
 }
 
 /// Paints all heads whenever the trace, the theme, the size or what is switched off changes, never
@@ -52,7 +46,6 @@ struct Current {
 /// room; `off` are those switched off, counted from 1.
 pub fn use_pictures(
     view: Memo<Option<HeadView>>,
-    colors: Memo<Colors>,
     off: Memo<Vec<(u32, u32)>>,
     grid: NodeRef<html::Div>,
     canvas: NodeRef<html::Canvas>,
@@ -60,8 +53,9 @@ pub fn use_pictures(
     let painter = Painter {
         // Choosing another head changes no picture here.
         view: memo(move || view.get().map(|v| v.of(1, 1))),
-        colors,
+        colors: use_colors(),
         off,
+        size: use_size(grid),
         grid,
         canvas,
         sheet: StoredValue::new_local(Sheet::default()),
@@ -69,18 +63,17 @@ pub fn use_pictures(
         next: use_next_frame(),
         painted: RwSignal::new(None),
     };
-    let size = use_size(grid);
     effect(move || {
-        size.track();
+        painter.size.track();
         off.track();
         // What is off has a longer name, which may need another line.
         painter.sheet.update_value(|sheet| sheet.slots.clear());
     });
     effect(move || {
         painter.view.track();
-        colors.track();
+        painter.colors.track();
         off.track();
-        if size.get().width == 0.0 {
+        if painter.size.get().width == 0.0 {
             return;
         }
         painter.stale.set_value(true);
@@ -97,6 +90,8 @@ struct Painter {
     view: Memo<Option<HeadView>>,
     colors: Memo<Colors>,
     off: Memo<Vec<(u32, u32)>>,
+    /// Of the grid.
+    size: Signal<Size>,
     grid: NodeRef<html::Div>,
     canvas: NodeRef<html::Canvas>,
     sheet: StoredValue<Sheet, LocalStorage>,
@@ -107,15 +102,11 @@ struct Painter {
 }
 
 impl Painter {
-    /// Paints a slice in the next frame.
+    /// Paints a slice in the next frame that is not full. The trace was taken over after the rest.
     fn go_on(self) {
-        self.next.ask(move || {
-            if frame_is_full() {
-                self.go_on();
-            } else {
-                time_frame();
-                self.paint_slice();
-            }
+        wait_for_frame(self.next, true, move || {
+            time_frame();
+            self.paint_slice();
         });
     }
 
@@ -128,19 +119,14 @@ impl Painter {
             if sheet.current.is_none() {
                 self.stale.set_value(false);
                 if sheet.slots.is_empty() {
-                    sheet.measure(&grid, &canvas);
+                    sheet.measure(&grid, &canvas, self.size.get_untracked().scale);
                 }
-                let view = self.view.get_untracked()?;
-                let cells = Cells::new(&view, sheet.side);
-                sheet.current = Some(Current { view, cells, done: 0 });
+                sheet.current = Some((self.view.get_untracked()?, 0));
             }
-            let done = self.colors.with_untracked(|colors| {
-                self.off.with_untracked(|off| sheet.paint_slice(colors, off))
-            });
-            if !done {
+            if !sheet.paint_slice(&self.colors.get_untracked(), &self.off.get_untracked()) {
                 return None;
             }
-            let Current { view, .. } = sheet.current.take()?;
+            let (view, _) = sheet.current.take()?;
             put_pixels(&canvas, &sheet.pixels, sheet.width as u32);
             Some(view.trace().step)
         });
@@ -155,9 +141,9 @@ impl Painter {
 }
 
 impl Sheet {
-    /// Asks the page where the pictures' rooms are, and has the canvas cover them.
-    fn measure(&mut self, grid: &web_sys::HtmlDivElement, canvas: &HtmlCanvasElement) {
-        let scale = window().device_pixel_ratio().max(1.0);
+    /// Asks the page where the pictures' rooms are, and has the canvas cover them, `scale` device
+    /// pixels to each of the page's.
+    fn measure(&mut self, grid: &HtmlDivElement, canvas: &HtmlCanvasElement, scale: f64) {
         let origin = grid.get_bounding_client_rect();
         let buttons = grid.children();
         let rooms = (0..buttons.length()).filter_map(|i| buttons.item(i)?.first_element_child());
@@ -177,23 +163,21 @@ impl Sheet {
         self.width = width;
         self.pixels.clear();
         self.pixels.resize(4 * width * height, 0);
-        let style = canvas.unchecked_ref::<web_sys::HtmlElement>().style();
-        for (side, pixels) in [("width", width), ("height", height)] {
-            // A length that is a number is never refused.
-            let _ = style.set_property(side, &format!("{}px", pixels as f64 / scale));
-        }
+        let [width, height] = [width, height].map(|pixels| pixels as f64 / scale);
+        // Never refused: the name is one.
+        let _ = canvas.set_attribute("style", &format!("width:{width}px;height:{height}px"));
     }
 
     /// Goes on with the present trace for a slice of time. Whether all of it is painted.
     fn paint_slice(&mut self, colors: &Colors, off: &[(u32, u32)]) -> bool {
-        let Self { slots, width, pixels, current, .. } = self;
-        let Some(Current { view, cells, done }) = current else { return true };
+        let Self { slots, side, width, pixels, current } = self;
+        let Some((view, done)) = current else { return true };
         let begun = clock();
         while let Some(&slot) = slots.get(*done) {
             // `of` clamps: a trace of another shape than this grid's is on its way out.
             let (layer, head) = (*done as u32 / view.heads() + 1, *done as u32 % view.heads() + 1);
             let opacity = if off.contains(&(layer, head)) { FAINT } else { 255 };
-            paint_head(&view.of(layer, head), colors, opacity, cells, slot, pixels, *width);
+            paint_head(&view.of(layer, head), colors, opacity, *side, slot, pixels, *width);
             *done += 1;
             if clock() - begun > SLICE {
                 break;
@@ -203,71 +187,51 @@ impl Sheet {
     }
 }
 
-/// Which cells each pixel of a picture holds: the same for all heads of a trace.
-struct Cells {
-    /// The keys of each pixel from left to right, and so the queries from top to bottom.
-    ranges: Vec<Range<usize>>,
-    /// Whether a pixel holds a cell that is not blocked, `[side, side]`.
-    open: Vec<bool>,
-    /// One past the last key that each query may look at.
-    ends: Vec<usize>,
-}
-
-impl Cells {
-    fn new(view: &HeadView, side: usize) -> Self {
-        let (t, mask) = (view.size(), &view.trace().mask);
-        let cells = |pixel: usize| {
-            let first = pixel * t / side;
-            first..((pixel + 1) * t / side).max(first + 1)
-        };
-        let ranges: Vec<Range<usize>> = (0..side).map(cells).collect();
-        let is_open = |queries: &Range<usize>, keys: &Range<usize>| {
-            queries.clone().any(|query| keys.clone().any(|key| mask[query * t + key]))
-        };
-        let open = ranges.iter().flat_map(|q| ranges.iter().map(move |k| (q, k)));
-        Self {
-            open: open.map(|(queries, keys)| is_open(queries, keys)).collect(),
-            ends: (0..t).map(|query| view.last_key(query) + 1).collect(),
-            ranges,
-        }
-    }
-}
-
-/// Writes one head at `left`, `top` of `pixels`, RGBA, `width` across. Where a pixel holds several
-/// cells, it shows the largest weight among them; where all are blocked, the ground.
+/// Writes one head, `side` pixels wide and high, at `left`, `top` of `pixels`, RGBA, `width` across.
+/// Where a pixel holds several cells, it shows the largest weight among them; where all are blocked,
+/// the ground.
 fn paint_head(
     view: &HeadView,
     colors: &Colors,
     opacity: u8,
-    cells: &Cells,
+    side: usize,
     (left, top): (usize, usize),
     pixels: &mut [u8],
     width: usize,
 ) {
-    let (t, side, weights) = (view.size(), cells.ranges.len(), view.matrix());
-    // The largest of the queries of a line, for each key; blocked weights are exactly 0.
-    let mut largest = vec![0.0f32; t];
+    /// Less than every weight. What is not a number is never more, and so not shown as one.
+    const NONE: f32 = -1.0;
+    let (t, weights, mask) = (view.size(), view.matrix(), &view.trace().mask);
+    // The keys of each pixel from left to right, and so the queries from top to bottom.
+    let cells = |pixel: usize| {
+        let first = pixel * t / side;
+        first..((pixel + 1) * t / side).max(first + 1)
+    };
+    let ranges: Vec<Range<usize>> = (0..side).map(cells).collect();
+    // The largest of the queries of a line, for each key.
+    let mut largest = vec![NONE; t];
     let mut of = &(0..0);
-    for (y, queries) in cells.ranges.iter().enumerate() {
+    for (y, queries) in ranges.iter().enumerate() {
         // A cell of several pixels is looked up once.
         if queries != of {
             of = queries;
-            largest.fill(0.0);
+            largest.fill(NONE);
             for query in queries.clone() {
-                let row = &weights[query * t..][..cells.ends[query]];
-                for (largest, &weight) in largest.iter_mut().zip(row) {
-                    *largest = if *largest >= weight { *largest } else { weight };
+                let row = weights[query * t..][..t].iter().zip(&mask[query * t..][..t]);
+                for (largest, (&weight, &open)) in largest.iter_mut().zip(row) {
+                    if open && weight > *largest {
+                        *largest = weight;
+                    }
                 }
             }
         }
         let line = &mut pixels[4 * ((top + y) * width + left)..][..4 * side];
-        let open = &cells.open[y * side..][..side];
-        for ((pixel, keys), &open) in line.chunks_exact_mut(4).zip(&cells.ranges).zip(open) {
+        for (pixel, keys) in line.chunks_exact_mut(4).zip(&ranges) {
+            let weights = largest[keys.clone()].iter();
             let weight =
-                largest[keys.clone()].iter().fold(0.0, |a: f32, &b| if a >= b { a } else { b });
-            // What is not a number is not shown as one.
-            let shown = open && !weight.is_nan();
-            let color = if shown { colors.ramp.at(weight) } else { colors.palette.blocked };
+                weights.fold(NONE, |most, &weight| if weight > most { weight } else { most });
+            let color =
+                if weight == NONE { colors.palette.blocked } else { colors.ramp.at(weight) };
             pixel.copy_from_slice(&color.pixel(opacity));
         }
     }
@@ -302,8 +266,8 @@ mod tests {
     /// The pixels of a canvas of 60 by 60 with a head of `side` at 4, 6.
     fn painted(view: &HeadView, side: usize, opacity: u8) -> Vec<[u8; 4]> {
         let mut pixels = vec![0; 60 * 60 * 4];
-        let (cells, colors) = (Cells::new(view, side), Colors::new(&Palette::LIGHT));
-        paint_head(view, &colors, opacity, &cells, (4, 6), &mut pixels, 60);
+        let colors = Colors::new(&Palette::LIGHT);
+        paint_head(view, &colors, opacity, side, (4, 6), &mut pixels, 60);
         pixels.chunks_exact(4).map(|pixel| pixel.try_into().unwrap()).collect()
     }
 
@@ -335,6 +299,19 @@ mod tests {
         }
         assert_eq!([at(4 + 15, 6 + 40), at(4 + 32, 6 + 40)], [color(0.0); 2]);
         assert_eq!([at(3, 6), at(4, 5), at(4 + 48, 6), at(4, 6 + 48)], [[0; 4]; 4]);
+    }
+
+    #[test]
+    fn what_is_blocked_or_not_a_number_is_ground() {
+        let mut trace = Trace::clone(view(3, 0).trace());
+        trace.weights.values[3..6].copy_from_slice(&[0.4, f32::NAN, 0.6]);
+        trace.mask[6] = false;
+        let view = HeadView::new(Arc::new(trace), 1, 1).unwrap();
+        let pixels = painted(&view, 3, 255);
+        let line = |y: usize| &pixels[60 * (6 + y) + 4..][..3];
+        let ground = Palette::LIGHT.blocked.pixel(255);
+        assert_eq!(line(1), [color(0.4), ground, ground]);
+        assert_eq!(line(2), [ground, color(0.0), color(0.0)]);
     }
 
     #[test]
