@@ -149,3 +149,59 @@ test("a model among the files that are dropped as text is opened as a model", as
   await byId(page, "text-open").setInputFiles({ name, mimeType: "", buffer: bytes });
   await numberUntil(page, "loss-step", (step) => step === 2, "2");
 });
+
+/** A chapter at rest, with its figure drawn. */
+async function atRest(t, query) {
+  const page = await site.open(t, query);
+  await byId(page, "train-step").waitFor();
+  await paused(page);
+  await settled(page);
+  return page;
+}
+
+test("a chapter's models that were saved go on elsewhere, to the same losses", async (t) => {
+  const page = await atRest(t, "?chapter=rnn&seed=5&rnn-hidden=12&corpus=names");
+  const at = await number(page, "loss-step");
+  assert(at > 0, "it takes its first steps by itself");
+  const { name, bytes, head } = await saved(page, true);
+  assert.equal(name, `unroll-rnn-step-${at}.safetensors`);
+  const tensors = Object.keys(head).filter((tensor) => tensor !== "__metadata__");
+  const models = new Set(tensors.filter((tensor) => !tensor.startsWith("optimizer.")).map((tensor) => tensor.split(".")[0]));
+  assert.deepEqual([...models].sort(), ["elman", "lstm"]);
+  await stepTo(page, at + 3);
+  const wanted = await loss(page);
+
+  // Another page, on another chapter, with another text.
+  const other = await atRest(t, "?chapter=bigram");
+  await choose(other, { name, mimeType: "", buffer: bytes });
+  await byId(other, "chapter-rnn").waitFor();
+  await eventually(async () => (await byId(other, "source-open").textContent()).includes("Names"), "the text it learned");
+  await numberUntil(other, "loss-step", (step) => step === at, `${at}`);
+  assert.match(other.url(), /seed=5/);
+  assert.match(other.url(), /rnn-hidden=12/);
+  await stepTo(other, at + 3);
+  assert.equal(await loss(other), wanted);
+});
+
+test("a chapter's file that does not fit changes nothing", async (t) => {
+  const page = await atRest(t, "?chapter=rnn&rnn-hidden=8");
+  const at = await number(page, "loss-step");
+  const { bytes } = await saved(page, false);
+  const renamed = Buffer.from(bytes);
+  renamed.write("elmam.", renamed.indexOf("elman."));
+  const nan = Buffer.from(bytes);
+  nan.writeFloatLE(NaN, nan.length - 4);
+  const short = bytes.subarray(0, bytes.length - 5);
+  const cases = [[renamed, "elmam"], [nan, "not a usable number"], [short, "ends too early"]];
+  // The settings in the file are others than those on the page.
+  await byId(page, "settings-open").focus();
+  await closeSettings(page);
+  for (const [buffer, reason] of cases) {
+    await choose(page, { name: "models.safetensors", mimeType: "", buffer });
+    await eventually(async () => (await page.locator(".notice").allTextContents()).some((said) => said.includes(reason)), reason);
+    await page.locator(".notice-close").first().click();
+    assert.equal(await number(page, "loss-step"), at, reason);
+    await closeSettings(page);
+  }
+  await stepTo(page, at + 1);
+});

@@ -46,6 +46,7 @@ pub enum Refusal {
     Vocabulary(String),
     TooManyNumbers,
     Chapter(String),
+    OtherText(&'static str),
 }
 
 impl fmt::Display for Refusal {
@@ -94,6 +95,11 @@ impl fmt::Display for Refusal {
             Self::TooManyNumbers => {
                 write!(f, "This file holds more numbers than the models of any chapter have.")
             }
+            Self::OtherText(name) => write!(
+                f,
+                "Its models learned “{name}”, which would take the place of your own text here. Choose \
+                 that text first, then open the file again."
+            ),
             Self::Chapter(id) => write!(
                 f,
                 "This file holds models of a chapter called “{id}”, which this release does not have."

@@ -17,6 +17,7 @@ use super::{
 use crate::{
     chapters,
     controls::pairs_of,
+    corpora,
     course::use_lab,
     figures::{Curve, hand_over},
     reactive::{effect, next_task},
@@ -182,8 +183,7 @@ async fn take(store: Store, model: &File, files: &[File]) -> Result<(), Refusal>
             let bytes = bytes(model, range.start as f64, range.end as f64).await?;
             reading.take(number, &bytes)?;
         }
-        take_study(store, model.name(), &reading);
-        return Ok(());
+        return take_study(store, model.name(), &reading);
     }
     let mut beside = Beside {
         heads: store.built.with_untracked(|link| link.gpt.heads),
@@ -216,24 +216,29 @@ async fn take(store: Store, model: &File, files: &[File]) -> Result<(), Refusal>
 }
 
 /// Shows the chapter of these models as it was when they were saved, and hands them to its lab.
-fn take_study(store: Store, file: String, reading: &Reading) {
+fn take_study(store: Store, file: String, reading: &Reading) -> Result<(), Refusal> {
     let saved = &reading.link;
     let before = store.link.get_untracked();
     let corpus = chapters::info(saved.chapter).uses_text.then_some(saved.corpus);
     // A text of one's own is not in the file: the engine says whether the one on the page will do.
     let corpus = corpus.filter(|corpus| *corpus != Corpus::Own);
+    let present = store.source.with_untracked(|source| source.corpus);
+    if present == Corpus::Own
+        && let Some(corpus) = corpus
+    {
+        return Err(Refusal::OtherText(corpora::name(corpus)));
+    }
     let given = Link { chapter: saved.chapter, seed: saved.seed, ..before.clone() };
     let link = given.with_chapter_of(saved);
-    let Some(spec) = link.study() else { return };
+    let Some(spec) = link.study() else { return Ok(()) };
     let saved = Packed::of(reading.checkpoint());
     store.opened.set_value(Some(Opened { spec, corpus, saved, file, before }));
-    if let Some(corpus) = corpus
-        && store.source.with_untracked(|source| source.corpus != corpus)
-    {
+    if let Some(corpus) = corpus.filter(|corpus| *corpus != present) {
         store.choose_corpus(corpus);
     }
     store.link.set(link);
     store.opened_study.notify();
+    Ok(())
 }
 
 /// Bytes of a file. What can't be read is as good as a file that ends there.
