@@ -184,23 +184,26 @@ test("a chapter's models that were saved go on elsewhere, to the same losses", a
 });
 
 test("a chapter's file that does not fit changes nothing", async (t) => {
-  const page = await atRest(t, "?chapter=rnn&rnn-hidden=8");
-  const at = await number(page, "loss-step");
-  const { bytes } = await saved(page, false);
+  const first = await atRest(t, "?chapter=rnn&rnn-hidden=8");
+  const { bytes } = await saved(first, false);
   const renamed = Buffer.from(bytes);
   renamed.write("elmam.", renamed.indexOf("elman."));
   const nan = Buffer.from(bytes);
   nan.writeFloatLE(NaN, nan.length - 4);
   const short = bytes.subarray(0, bytes.length - 5);
   const cases = [[renamed, "elmam"], [nan, "not a usable number"], [short, "ends too early"]];
-  // The settings in the file are others than those on the page.
-  await byId(page, "settings-open").focus();
-  await closeSettings(page);
+  // A page with other settings, whose models have gone further.
+  const page = await atRest(t, "?chapter=rnn&rnn-hidden=10");
+  const at = 1 + (await number(page, "loss-step"));
+  await stepTo(page, at);
+  const before = await loss(page);
   for (const [buffer, reason] of cases) {
     await choose(page, { name: "models.safetensors", mimeType: "", buffer });
     await eventually(async () => (await page.locator(".notice").allTextContents()).some((said) => said.includes(reason)), reason);
     await page.locator(".notice-close").first().click();
+    await eventually(() => page.url().includes("rnn-hidden=10"), `${reason}: the settings are back`);
     assert.equal(await number(page, "loss-step"), at, reason);
+    assert.equal(await loss(page), before, reason);
     await closeSettings(page);
   }
   await stepTo(page, at + 1);
