@@ -269,6 +269,7 @@ fn test_files() -> Result<Vec<String>> {
             files.push(name);
         }
     }
-    files.sort();
+    // WebGPU's leave a core partly idle: they begin first, while there are others to run beside them.
+    files.sort_by_key(|name| (!name.starts_with("webgpu"), name.clone()));
     Ok(files)
 }
