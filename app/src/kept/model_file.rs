@@ -219,10 +219,17 @@ async fn take(store: Store, model: &File, files: &[File]) -> Result<(), Refusal>
 fn take_study(store: Store, file: String, reading: &Reading) -> Result<(), Refusal> {
     let saved = &reading.link;
     let before = store.link.get_untracked();
-    let corpus = chapters::info(saved.chapter).uses_text.then_some(saved.corpus);
+    let uses_text = chapters::info(saved.chapter).uses_text;
+    let (present, name) =
+        store.source.with_untracked(|source| (source.corpus, source.name.clone()));
     // A text of one's own is not in the file: the engine says whether the one on the page will do.
-    let corpus = corpus.filter(|corpus| *corpus != Corpus::Own);
-    let present = store.source.with_untracked(|source| source.corpus);
+    let corpus = (uses_text && saved.corpus != Corpus::Own).then_some(saved.corpus);
+    if uses_text && corpus.is_none() && name != reading.text {
+        let learned = &reading.text;
+        store.notify_of_text(format!(
+            "These models learned “{learned}”. The text on this page is “{name}”: they go on with that."
+        ));
+    }
     if present == Corpus::Own
         && let Some(corpus) = corpus
     {
