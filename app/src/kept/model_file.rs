@@ -226,7 +226,7 @@ fn take_study(store: Store, file: String, reading: &Reading) -> Result<(), Refus
     let corpus = (uses_text && saved.corpus != Corpus::Own).then_some(saved.corpus);
     if uses_text && corpus.is_none() && name != reading.text {
         let learned = &reading.text;
-        store.notify_of_text(format!(
+        store.notify(Severity::Note, format!(
             "These models learned “{learned}”. The text on this page is “{name}”: they go on with that."
         ));
     }
