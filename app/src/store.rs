@@ -88,7 +88,7 @@ pub struct Store {
     /// Notified when a run was kept or deleted.
     pub kept: Trigger,
     /// A chapter's models that were opened.
-    pub opened: StoredValue<Option<Opened>>,
+    pub opened: StoredValue<Option<Opened>, LocalStorage>,
     /// Notified when there are any.
     pub opened_study: Trigger,
     questions: Questions,
@@ -148,7 +148,7 @@ impl Store {
             watched,
             offer: RwSignal::new(None),
             kept: Trigger::new(),
-            opened: StoredValue::new(None),
+            opened: StoredValue::new_local(None),
             opened_study: Trigger::new(),
             questions,
             usual: RwSignal::new(Link::default()),
@@ -196,7 +196,13 @@ impl Store {
     pub fn with_link(self, link: Link) -> Self {
         let (usual, source) = (Link::default(), self.source.get_untracked());
         let (usual, source) = (RwSignal::new(usual), RwSignal::new(source));
-        Self { link: RwSignal::new(link), usual, source, opened: StoredValue::new(None), ..self }
+        Self {
+            link: RwSignal::new(link),
+            usual,
+            source,
+            opened: StoredValue::new_local(None),
+            ..self
+        }
     }
 
     /// A second lab with settings of its own, on the same text and sentence. Starts its engine, on the

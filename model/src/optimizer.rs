@@ -81,9 +81,17 @@ impl Optimizer {
         Self::resume(&self.spec, self.steps, Vec::new())
     }
 
-    /// The same rule after `steps` steps that left these running means.
-    pub fn resumed(&self, steps: u32, moments: Vec<Moments>) -> Self {
-        Self::resume(&self.spec, steps, moments)
+    /// Goes on after `steps` steps that left these running means, and the model with these values: all
+    /// of them flat, one for each parameter.
+    pub fn put_back<M: Module>(
+        &mut self,
+        model: M,
+        values: Vec<Tensor<1>>,
+        moments: Vec<Moments>,
+        steps: u32,
+    ) -> M {
+        *self = Self::resume(&self.spec, steps, moments);
+        model.map(&mut Change::To(values.into_iter()))
     }
 
     /// Number of steps taken.
@@ -132,7 +140,7 @@ impl Optimizer {
             OptimizerKind::Muon => inner_matrices(&model),
             _ => Vec::new(),
         };
-        let mut update = Update {
+        let update = Update {
             spec,
             rate,
             inner: inner.into_iter(),
@@ -145,8 +153,11 @@ impl Optimizer {
             },
             step,
         };
-        let model = model.map(&mut update);
-        self.moments = update.updated;
+        let mut change = Change::By(update);
+        let model = model.map(&mut change);
+        if let Change::By(update) = change {
+            self.moments = update.updated;
+        }
         model
     }
 
@@ -175,22 +186,29 @@ impl Optimizer {
             shaders::adam(&step, gradients, norm.clone(), decays.clone(), before);
         let moments = first.into_iter().zip(second);
         self.moments = moments.map(|(first, second)| Moments { first, second }).collect();
-        model.map(&mut Replace { values: values.into_iter() })
+        model.map(&mut Change::To(values.into_iter()))
     }
 }
 
-/// Replaces the values of a model's parameters.
-#[cfg(feature = "webgpu")]
-struct Replace {
-    values: std::vec::IntoIter<Tensor<1>>,
+/// What changes a model's parameters. One mapper for both: another would be the code of every chapter's
+/// models once more.
+enum Change {
+    By(Update),
+    /// To these values, flat.
+    To(std::vec::IntoIter<Tensor<1>>),
 }
 
-#[cfg(feature = "webgpu")]
-impl ModuleMapper for Replace {
+impl ModuleMapper for Change {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let (id, before, mapper) = param.consume();
-        let value = self.values.next().expect("there is one for each parameter");
-        Param::from_mapped_value(id, value.reshape(before.shape()), mapper)
+        let after = match self {
+            Self::By(update) => update.step(before),
+            Self::To(values) => {
+                let value = values.next().expect("there is one for each parameter");
+                value.reshape(before.shape())
+            }
+        };
+        Param::from_mapped_value(id, after, mapper)
     }
 }
 
@@ -214,12 +232,12 @@ struct Update {
     step: AdamStep,
 }
 
-impl ModuleMapper for Update {
-    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+impl Update {
+    /// One parameter after the step.
+    fn step<const D: usize>(&mut self, value: Tensor<D>) -> Tensor<D> {
         let same_model = "the moments and gradients belong to this model";
         let gradient = self.gradients.next().expect(same_model);
         let Moments { first, second } = self.moments.next().expect(same_model);
-        let (id, value, mapper) = param.consume();
         let shape = value.shape();
         let before = [value.reshape([-1]), first, second];
         let decays = D >= 2;
@@ -245,11 +263,9 @@ impl ModuleMapper for Update {
             }
         };
         self.updated.push(Moments { first, second });
-        Param::from_mapped_value(id, value.reshape(shape), mapper)
+        value.reshape(shape)
     }
-}
 
-impl Update {
     /// The clipped gradient with weight decay as a part of it.
     fn with_decay(&self, decays: bool, gradient: Tensor<1>, value: &Tensor<1>) -> Tensor<1> {
         let gradient = gradient * self.coefficient.clone();

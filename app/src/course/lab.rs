@@ -44,8 +44,6 @@ pub struct Lab {
     pub active: Memo<bool>,
     /// The name of the view on the stage; empty while nobody sees the stage.
     pub stage: RwSignal<&'static str>,
-    /// What [`save`](Self::save) asked for, until it is taken.
-    pub saved: RwSignal<Option<Packed>>,
     /// Whether the question to the learner is in sight.
     pub check_seen: RwSignal<bool>,
     questions: Questions,
@@ -70,8 +68,10 @@ struct Inner {
     sent: Sent,
     /// Whether the learner wants it to train without end, also the models of other settings.
     runs: bool,
-    /// Models out of a file that the engine is about to take, with what `sent` was before.
-    opened: Option<(Opened, Sent)>,
+    /// Called with the models that are asked for.
+    saved: Option<Box<dyn FnOnce(Packed)>>,
+    /// What is done if the engine does not take models out of a file, and what `sent` is then.
+    refused: Option<(Box<dyn FnOnce(&str)>, Sent)>,
 }
 
 type Sent = Option<(StudySpec, Arc<str>)>;
@@ -110,7 +110,6 @@ impl Lab {
             problem: RwSignal::new(None),
             active,
             stage: RwSignal::new(""),
-            saved: RwSignal::new(None),
             check_seen: RwSignal::new(false),
             questions,
             warms,
@@ -189,8 +188,10 @@ impl Lab {
         self.retried.notify();
     }
 
-    /// Asks for the models as they are, see [`saved`](Self::saved).
-    pub fn save(self) {
+    /// Has `then` called with the models as they are, a packed
+    /// [`StudyCheckpoint`](unroll_protocol::StudyCheckpoint).
+    pub fn save(self, then: Box<dyn FnOnce(Packed)>) {
+        self.inner.update_value(|inner| inner.saved = Some(then));
         self.send(&Command::Save);
     }
 
@@ -221,14 +222,16 @@ impl Lab {
             }
             let opened = self.take_opened(&spec);
             let wanted = Some((spec.clone(), text.clone()));
-            let resume = opened.as_ref().map(|opened| opened.saved.clone());
-            let fresh = self.inner.try_update_value(|inner| {
+            let sent = self.inner.try_update_value(|inner| {
                 let before = core::mem::replace(&mut inner.sent, wanted);
                 let fresh = opened.is_some() || inner.sent != before;
-                inner.opened = opened.map(|opened| (opened, before));
-                fresh
+                fresh.then(|| {
+                    let (saved, refused) = opened.map(|o| (o.saved, o.refused)).unzip();
+                    inner.refused = refused.map(|refused| (refused, before));
+                    saved
+                })
             });
-            if fresh == Some(true) {
+            if let Some(Some(resume)) = sent {
                 self.send(&Command::StartStudy { spec, text: text.to_string(), resume });
             }
         });
@@ -246,13 +249,6 @@ impl Lab {
             opened.spec == *spec && opened.corpus.is_none_or(|wanted| wanted == corpus)
         };
         self.store.opened.try_update_value(|opened| opened.take_if(|opened| fits(opened))).flatten()
-    }
-
-    /// The engine did not take the models out of a file: what was on show is on show again.
-    fn refuse_opened(self, Opened { file, before, .. }: Opened, sent: Sent, reason: &str) {
-        self.inner.update_value(|inner| inner.sent = sent);
-        self.store.notify(Severity::Refusal, format!("“{file}” can’t be opened. {reason}"));
-        self.store.link.set(before);
     }
 
     /// Where its session is held, along with those of other chapters.
@@ -308,12 +304,21 @@ impl Lab {
                 self.questions.answered(id, Some(Err(reason)), false);
             }
             Event::Refused { command: CommandKind::StartStudy, reason } => {
-                match self.inner.try_update_value(|inner| inner.opened.take()).flatten() {
-                    Some((opened, sent)) => self.refuse_opened(opened, sent, &reason),
+                match self.inner.try_update_value(|inner| inner.refused.take()).flatten() {
+                    Some((refused, sent)) => {
+                        self.inner.update_value(|inner| inner.sent = sent);
+                        refused(&reason);
+                    }
                     None => self.problem.set(Some(reason)),
                 }
             }
-            Event::StudyCheckpoint(saved) => self.saved.set(Some(saved)),
+            Event::StudyCheckpoint(saved) => {
+                if let Some(then) =
+                    self.inner.try_update_value(|inner| inner.saved.take()).flatten()
+                {
+                    then(saved);
+                }
+            }
             Event::Refused { reason, .. } => self.store.notify(Severity::Refusal, reason),
             Event::Recorded(recorded) => self.questions.recorded(recorded),
             Event::Diverged { step, .. } => {
@@ -341,7 +346,7 @@ impl Lab {
         // Models that have taken steps come out of a file: the learner wants them as they are.
         let is_new = started.step == 0;
         self.inner.update_value(|inner| {
-            inner.opened = None;
+            inner.refused = None;
             inner.runs &= is_new;
         });
         self.started.set(Some(Arc::new(started)));

@@ -43,7 +43,7 @@ pub fn section(store: Store) -> AnyView {
                 let text = store.source.with_untracked(|source| source.name.clone());
                 let outgoing = Outgoing::new(&checkpoint, with_optimizer.get_untracked());
                 let pieces = [outgoing.head(&link, &text)].into_iter().chain(outgoing.bodies());
-                hand_over_pieces(store, pieces, "unroll", checkpoint.step).await;
+                hand_over_pieces(store, pieces, "unroll".to_owned(), checkpoint.step).await;
             });
         }
     });
@@ -71,23 +71,21 @@ pub fn section(store: Store) -> AnyView {
 pub fn study_section() -> AnyView {
     let (store, lab) = (expect_context::<Store>(), use_lab());
     let with_optimizer = RwSignal::new(false);
-    effect(move || {
-        let Some(saved) = lab.saved.get() else { return };
-        lab.saved.set(None);
-        let Ok(checkpoint) = saved.unpack::<StudyCheckpoint>() else { return };
+    let save = move || {
         // What was built, though the settings may be about to change.
-        let link = store.link.get_untracked();
         let source = store.source.get_untracked();
-        let link = Link { corpus: source.corpus, ..link };
-        spawn_local(async move {
+        let link = Link { corpus: source.corpus, ..store.link.get_untracked() };
+        let then = move |saved: Packed| {
+            let Ok(checkpoint) = saved.unpack::<StudyCheckpoint>() else { return };
             let pieces = written(&checkpoint, &link, &source.name, with_optimizer.get_untracked());
             let name = format!("unroll-{}", lab.chapter.id());
-            hand_over_pieces(store, pieces, &name, checkpoint.step).await;
-        });
-    });
+            spawn_local(hand_over_pieces(store, pieces, name, checkpoint.step));
+        };
+        lab.save(Box::new(then));
+    };
     let is_ready = move || lab.started.with(Option::is_some) && lab.problem.with(Option::is_none);
     let note = || "The file holds the weights of everything this chapter trains, and its settings. PyTorch can read the weights with the safetensors library.";
-    form(store, note, with_optimizer, is_ready, move || lab.save())
+    form(store, note, with_optimizer, is_ready, save)
 }
 
 fn form(
@@ -135,7 +133,7 @@ fn form(
 async fn hand_over_pieces(
     store: Store,
     pieces: impl IntoIterator<Item = Vec<u8>>,
-    name: &str,
+    name: String,
     step: u32,
 ) {
     let parts = Array::new();
@@ -239,7 +237,11 @@ fn take_study(store: Store, file: String, reading: &Reading) -> Result<(), Refus
     let link = given.with_chapter_of(saved);
     let Some(spec) = link.study() else { return Ok(()) };
     let saved = Packed::of(reading.checkpoint());
-    store.opened.set_value(Some(Opened { spec, corpus, saved, file, before }));
+    let refused = move |reason: &str| {
+        store.notify(Severity::Refusal, format!("“{file}” can’t be opened. {reason}"));
+        store.link.set(before);
+    };
+    store.opened.set_value(Some(Opened { spec, corpus, saved, refused: Box::new(refused) }));
     if let Some(corpus) = corpus.filter(|corpus| *corpus != present) {
         store.choose_corpus(corpus);
     }

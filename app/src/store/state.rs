@@ -113,8 +113,6 @@ pub struct Opened {
     /// The text that they learned, where it is built in.
     pub corpus: Option<Corpus>,
     pub saved: Packed,
-    /// The file's name.
-    pub file: String,
-    /// What was on show when it was opened.
-    pub before: Link,
+    /// Called with the reason if the engine does not take them.
+    pub refused: Box<dyn FnOnce(&str)>,
 }

@@ -10,7 +10,7 @@ use crate::{
     optimizer::{Moments, Optimizer},
     parameters::{Named, named_parameters},
     read::{ReadError, read_all},
-    training::checkpoint::{self, Load},
+    training::checkpoint,
 };
 
 /// What goes through all that a study's training goes on from, see [`Study::keep`](super::Study::keep).
@@ -97,13 +97,13 @@ impl Keeper<'_> {
                 saving.0.extend(named.zip(moments));
             }
             Doing::Restoring(saved, step) => {
-                let own: Vec<_> = saved.by_ref().take(parameters.len()).copied().collect();
-                let moments = own.iter().zip(&parameters).map(|(saved, (_, _, value))| {
+                let (mut values, mut moments) = (Vec::new(), Vec::new());
+                for ((_, _, value), saved) in parameters.iter().zip(saved) {
                     let [first, second] = [&saved.first_moment, &saved.second_moment];
-                    Moments { first: put(first, value), second: put(second, value) }
-                });
-                *optimizer = optimizer.resumed(*step, moments.collect());
-                *model = model.clone().map(&mut Load::new(own));
+                    moments.push(Moments { first: put(first, value), second: put(second, value) });
+                    values.push(put(&saved.value.values, value));
+                }
+                *model = optimizer.put_back(model.clone(), values, moments, *step);
             }
         }
     }

@@ -2,15 +2,12 @@
 
 use core::fmt;
 
-use burn::{
-    module::{Module, ModuleMapper, Param},
-    tensor::{Device, Tensor, TensorData},
-};
+use burn::tensor::{Device, Tensor, TensorData};
 use unroll_protocol::{Array, Checkpoint, checkpoint::SavedParameter};
 
 use super::{BuildError, Trainer};
 use crate::{
-    optimizer::{Moments, Optimizer},
+    optimizer::Moments,
     parameters::{Named, named_parameters},
     read::{ReadError, read_all},
     tokenizer::{Tokenizer, VocabularyError},
@@ -123,16 +120,14 @@ impl Trainer {
         let tensor = |values: &[f32]| {
             Tensor::from_data(TensorData::new(values.to_vec(), [values.len()]), &device)
         };
-        let moments = checkpoint
-            .parameters
-            .iter()
-            .map(|saved| Moments {
-                first: tensor(&saved.first_moment),
-                second: tensor(&saved.second_moment),
-            })
-            .collect();
-        trainer.model = Some(model.map(&mut Load::new(&checkpoint.parameters)));
-        trainer.optimizer = Optimizer::resume(&spec.optimizer, checkpoint.step, moments);
+        let saved = || checkpoint.parameters.iter();
+        let moments = saved().map(|saved| Moments {
+            first: tensor(&saved.first_moment),
+            second: tensor(&saved.second_moment),
+        });
+        let values = saved().map(|saved| tensor(&saved.value.values)).collect();
+        let model = trainer.optimizer.put_back(model, values, moments.collect(), checkpoint.step);
+        trainer.model = Some(model);
         Ok(trainer)
     }
 }
@@ -165,23 +160,4 @@ pub(crate) fn check(expected: &[Named], saved: &[&SavedParameter]) -> Result<(),
         }
     }
     Ok(())
-}
-
-/// Replaces a model's parameters with saved values, which were checked before.
-pub(crate) struct Load<I>(I);
-
-impl<'a, I: Iterator<Item = &'a SavedParameter>> Load<I> {
-    /// Of as many values as the model has parameters.
-    pub(crate) fn new(parameters: impl IntoIterator<IntoIter = I>) -> Self {
-        Self(parameters.into_iter())
-    }
-}
-
-impl<'a, I: Iterator<Item = &'a SavedParameter>> ModuleMapper for Load<I> {
-    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let saved = self.0.next().expect("there is one saved value for each parameter");
-        let (id, value, mapper) = param.consume();
-        let data = TensorData::new(saved.value.values.clone(), value.shape());
-        Param::from_mapped_value(id, Tensor::from_data(data, &value.device()), mapper)
-    }
 }
