@@ -28,7 +28,8 @@ use crate::{
 
 /// The button that takes a deletion back.
 const UNDO: &str = "kept-undo";
-const DELETE_ALL: &str = "kept-delete-all";
+/// The button that deletes all.
+const ALL: &str = "kept-all";
 const HEADING: &str = "kept-heading";
 /// What can be done with a run. Whoever was on one that is gone is on the first that is there.
 const ACTIONS: [&str; 4] = ["continue", "rename", "duplicate", "delete"];
@@ -110,14 +111,9 @@ fn differences(head: &Head, built: &Link, own: &OwnText) -> Vec<String> {
     let pairs = pairs_of(&head.query);
     let (kept, _) = Link::parse_query(pairs.iter().map(|(name, value)| (&**name, &**value)));
     let mut differences = Vec::new();
-    // All texts of the learner's own are one setting.
-    if let (Corpus::Own, Some(theirs), Some((name, ours))) = (kept.corpus, head.text_sum, own)
-        && theirs != *ours
-    {
-        differences.push(match head.text == *name {
-            true => "Text: another one of the same name".to_owned(),
-            false => format!("Text: {}, not {name}", head.text),
-        });
+    if kept.corpus == Corpus::Own {
+        // All texts of the learner's own are one setting.
+        differences.extend(other_text(head, own));
     }
     for setting in settings() {
         let [theirs, ours] = [&kept, built].map(|link| (setting.get)(link));
@@ -133,6 +129,15 @@ fn differences(head: &Head, built: &Link, own: &OwnText) -> Vec<String> {
         }
     }
     differences
+}
+
+/// How a run's text of the learner's own is another than that on the page.
+fn other_text(head: &Head, own: &OwnText) -> Option<String> {
+    let (theirs, (name, ours)) = head.text_sum.zip(own.as_ref())?;
+    (theirs != *ours).then(|| match head.text == *name {
+        true => "Text: another one of the same name".to_owned(),
+        false => format!("Text: {}, not {name}", head.text),
+    })
 }
 
 /// The points of a line through the losses, from the upper left to the lower right.
@@ -250,7 +255,7 @@ impl Bin {
     async fn take(self, mut files: Vec<String>) {
         // The button that was pressed goes with its run.
         let from = files.iter().flat_map(|file| ACTIONS.map(|action| id(action, file)));
-        let from: Vec<String> = from.chain([DELETE_ALL, HEADING].map(str::to_owned)).collect();
+        let from: Vec<String> = from.chain([ALL, HEADING].map(str::to_owned)).collect();
         let (all, elsewhere) = (files.len(), elsewhere(self.store).await);
         files.retain(|file| !elsewhere.contains(file));
         let mut runs = Vec::new();
@@ -573,7 +578,7 @@ pub(super) fn list() -> AnyView {
                 {rows.into_iter().map(|row| item(row, bin, renamed, text)).collect_view()}
             </ul>
             <p class="hint" data-testid="kept-total">{total}</p>
-            <button type="button" class="button" id=DELETE_ALL data-testid=DELETE_ALL on:click=delete_all>"Delete all"</button>
+            <button type="button" class="button" id=ALL data-testid="kept-delete-all" on:click=delete_all>"Delete all"</button>
         }
         .into_any(),
     }
@@ -619,43 +624,31 @@ mod tests {
         );
     }
 
-    fn head(text: &str, text_sum: Option<u32>, query: &str) -> Head {
-        Head {
-            step: 1,
-            loss: None,
-            text: text.to_owned(),
-            model: String::new(),
-            parameters: 1,
-            losses: Vec::new(),
-            query: query.to_owned(),
-            text_sum,
-            at: None,
-        }
-    }
-
     #[test]
     fn two_texts_of_the_learners_own_are_told_apart() {
-        let built = Link { corpus: Corpus::Own, ..Link::default() };
-        let query = built.query();
         let ours = Some(("notes.txt".to_owned(), 7));
-        let of = |head: Head, ours: &OwnText| differences(&head, &built, ours);
-        assert!(of(head("notes.txt", Some(7), &query), &ours).is_empty());
-        assert_eq!(
-            of(head("notes.txt", Some(8), &query), &ours),
-            ["Text: another one of the same name"]
-        );
-        assert_eq!(
-            of(head("story.txt", Some(8), &query), &ours),
-            ["Text: story.txt, not notes.txt"]
-        );
-        // The same text under another name.
-        assert!(of(head("story.txt", Some(7), &query), &ours).is_empty());
-        // Files of earlier releases do not say.
-        assert!(of(head("story.txt", None, &query), &ours).is_empty());
-        // A built-in text beside one's own is another setting: that is said once.
-        let named = format!("corpus={}&layers=2", Corpus::Names.id());
-        let all = of(head("Names", Some(8), &named), &ours);
-        assert_eq!(all.iter().filter(|said| said.starts_with("Text: ")).count(), 1, "{all:?}");
+        let of = |text: &str, text_sum, ours: &OwnText| {
+            let head = Head {
+                step: 1,
+                loss: None,
+                text: text.to_owned(),
+                model: String::new(),
+                parameters: 1,
+                losses: Vec::new(),
+                query: String::new(),
+                text_sum,
+                at: None,
+            };
+            other_text(&head, ours).unwrap_or_default()
+        };
+        assert_eq!(of("notes.txt", Some(8), &ours), "Text: another one of the same name");
+        assert_eq!(of("story.txt", Some(8), &ours), "Text: story.txt, not notes.txt");
+        // The same text, also under another name.
+        assert_eq!(of("notes.txt", Some(7), &ours), "");
+        assert_eq!(of("story.txt", Some(7), &ours), "");
+        // Files of earlier releases do not say, and a built-in text beside one's own is another setting.
+        assert_eq!(of("notes.txt", None, &ours), "");
+        assert_eq!(of("notes.txt", Some(8), &None), "");
     }
 
     #[test]
@@ -671,7 +664,7 @@ mod tests {
         assert_eq!(to[0], "kept-continue-run-1-00ff");
         assert!(to.contains(&id("delete", "run-1-00ff")), "{to:?}");
         assert_eq!(to[to.len() - 2..], [UNDO, HEADING]);
-        assert_eq!(instead_of(DELETE_ALL), [DELETE_ALL, UNDO, HEADING]);
+        assert_eq!(instead_of(ALL), [ALL, UNDO, HEADING]);
     }
 
     #[test]
