@@ -227,20 +227,32 @@ test("a search keeps several dates, beside the greedy one", async (t) => {
   assert.equal(await rows.count(), 3);
   const logs = (await rows.locator("td:nth-child(3)").allTextContents()).map(asNumber);
   assert(logs[0] >= logs[1] && logs[1] >= logs[2], `${logs}`);
+  const written = async () => (await rows.locator("td:nth-child(2)").allTextContents()).map((text) => text.replace(/ …$/, ""));
+  const [best, ...others] = await written();
   // After 100 steps dates look like dates.
-  assert.match((await rows.locator("td:nth-child(2)").allTextContents()).join(" "), /\d{4}-\d\d-\d\d/);
-  // It says of what: the source that the other views show.
+  assert.match([best, ...others].join(" "), /\d{4}-\d\d-\d\d/);
+  // It says of what, and by which of the two models.
   const from = await byId(page, "alignment-beam-table").locator("caption").textContent();
-  assert.match(from, /^From .*\d/);
-  const said = byId(page, "alignment-beam-said");
-  assert.match(await said.textContent(), /^Greedy/);
+  assert.match(from, /^Model: Bahdanau\. From .*\d/);
+  const said = await byId(page, "alignment-beam-said").textContent();
   const file = await exported(page, "alignment-beam", "json");
   assert.equal(file.rows.length, 3);
   await byId(page, "control-alignment-beam").press("Home");
   await eventually(async () => (await rows.count()) === 1);
   await settled(page);
-  assert.match(await said.textContent(), /^Greedy found the likeliest/);
+  assert.match(await byId(page, "alignment-beam-said").textContent(), /^Greedy found the likeliest/);
   await eventually(() => parameter(page, "alignment-beam") === "1", "the link says so");
+  // A beam of one is the greedy choice: with it the three were compared.
+  const [greedy] = await written();
+  const sure = asNumber(await rows.locator("td:nth-child(3)").textContent());
+  if (best === greedy) assert.match(said, /^Greedy found the likeliest of these too/);
+  else if (logs[0] > sure) assert(said.startsWith(`Greedy wrote ${greedy} with ln p = `), said);
+  else assert.match(said, /^Greedy’s answer/);
+  // And it is what the other views show of the same source and model.
+  await openView(page, "reads");
+  await live(page, "alignment");
+  assert.equal(from.replace(/^.*From /, ""), await byId(page, "alignment-source").inputValue());
+  assert.equal((await output(page)).filter((mark) => mark.length === 1).join(""), greedy);
 });
 
 test("settings name the model, and a model without attention has no matrix", async (t) => {

@@ -46,6 +46,10 @@ const rewrite = (page, name, change) => page.evaluate(async ([name, change]) => 
   await writer.close();
 }, [name, change]);
 
+/** Waits until this element has the focus. */
+const focused = (element, what) =>
+  eventually(() => element.evaluate((node) => node === document.activeElement), what);
+
 /** Waits until the run is kept as it is now: its file says the step. */
 async function kept(page, step) {
   await openSettings(page);
@@ -97,6 +101,21 @@ test("another tab does not take a run away, and goes on with a copy", async (t) 
   await stepTo(page, 4);
   await kept(page, 4);
   assert.equal((await files(page)).length, 2);
+  // What the other tab has open is not deleted with all the rest.
+  const both = (await files(page)).map(({ name }) => name).sort().join();
+  await byId(page, "kept-delete-all").click();
+  await byId(page, "kept-runs").getByText("1 run deleted. 1 run is open in another tab and stays.").waitFor();
+  await byId(page, "kept-run").filter({ hasText: "open in another tab" }).waitFor();
+  const left = await files(page);
+  assert.equal(left.length, 1);
+  await stepTo(other, 4);
+  await kept(other, 4);
+  assert.deepEqual((await files(other)).map(({ name }) => name), [left[0].name]);
+  // And it comes back beside it.
+  await byId(page, "kept-undo").click();
+  await kept(page, 4);
+  const names = async () => (await files(page)).map(({ name }) => name).sort().join();
+  await eventually(async () => (await names()) === both, "both are there");
 });
 
 test("a damaged file is said to be one, and the model on show goes on", async (t) => {
@@ -131,11 +150,14 @@ test("all that is kept can be deleted, and a deleted run does not come back", as
   await byId(page, "kept-delete-all").click();
   await eventually(async () => (await files(page)).length === 0, "no file is left");
   await byId(page, "kept-runs").getByText("None yet.").waitFor();
+  await focused(byId(page, "kept-undo"), "the focus is on what takes it back");
   await stepTo(page, 3);
   assert.equal((await files(page)).length, 0, "what was deleted is not kept again");
   // Brought back, it is kept as it is by now.
   await byId(page, "kept-undo").click();
   await kept(page, 3);
+  // The run on the page can't be continued.
+  await focused(byId(page, "kept-run").getByRole("button", { name: "Rename" }), "the focus is on the run");
   assert.equal((await files(page)).length, 1);
   await byId(page, "kept-delete-all").click();
   await eventually(async () => (await files(page)).length === 0, "none is left again");
@@ -179,6 +201,13 @@ test("a run is renamed, copied, and deleted, and comes back where that was a mis
   await copy.waitFor();
   const [one, two] = await files(page);
   assert.equal(one.size, two.size);
+  // Buttons of the same kind are told apart by their names alone.
+  for (const action of ["Rename", "Duplicate", "Delete"]) {
+    for (const run of ["My first", "Copy of My first"]) {
+      const named = byId(page, "kept-runs").getByRole("button", { name: `${action} ${run}`, exact: true });
+      assert.equal(await named.count(), 1, `${action} ${run}`);
+    }
+  }
 
   // What a run has otherwise than the model on the page is said.
   assert.equal(await byId(copy, "kept-differs").count(), 0);
@@ -191,11 +220,14 @@ test("a run is renamed, copied, and deleted, and comes back where that was a mis
   // Neither is the run on the page any more.
   await eventually(async () => !(await runs.allTextContents()).join().includes("on this page)"));
 
-  await copy.getByRole("button", { name: "Delete" }).click();
+  await copy.getByRole("button", { name: "Delete" }).focus();
+  await page.keyboard.press("Enter");
   await copy.waitFor({ state: "detached" });
   await byId(page, "kept-runs").getByText("1 run deleted.").waitFor();
-  await byId(page, "kept-undo").click();
+  await focused(byId(page, "kept-undo"), "the focus is on what takes it back");
+  await page.keyboard.press("Enter");
   await copy.waitFor();
+  await focused(copy.getByRole("button", { name: "Continue" }), "the focus is on what came back");
   // Also while a name is being written. It is gone at once.
   await copy.getByRole("button", { name: "Rename" }).click();
   await copy.getByRole("button", { name: "Delete" }).click();
@@ -208,6 +240,90 @@ test("a run is renamed, copied, and deleted, and comes back where that was a mis
   // The copy was a run of its own: what is left goes on.
   await byId(page, "kept-continue").click();
   await numberUntil(page, "loss-step", (step) => step === 4, "4");
+});
+
+test("a run that is brought back has its own date, and its place", async (t) => {
+  // The page begins three hours ago.
+  const early = () => {
+    const now = Date.now;
+    window.moved = -3 * 3600e3;
+    Date.now = () => now() + window.moved;
+  };
+  const page = await site.open(t, SMALL, { init: [early] });
+  await ready(page);
+  await stepTo(page, 2);
+  await kept(page, 2);
+  await page.evaluate(() => void (window.moved = 0));
+  await byId(page, "start-over").click();
+  await numberUntil(page, "loss-step", (step) => step === 0, "0");
+  await stepTo(page, 1);
+  await kept(page, 1);
+  const runs = byId(page, "kept-run");
+  const old = runs.filter({ hasText: /step 2,.* 3 hours ago/ });
+  await old.waitFor();
+  await old.getByRole("button", { name: "Delete" }).click();
+  await old.waitFor({ state: "detached" });
+  await byId(page, "kept-undo").click();
+  await old.waitFor();
+  // The newer run is first, though its file is the older one now.
+  assert.match((await runs.allTextContents())[0], /step 1,/);
+});
+
+test("of two readings of the list the one that began later counts", async (t) => {
+  // One reading of the folder is held back, when the test says so.
+  const slow = () => {
+    const values = FileSystemDirectoryHandle.prototype.values;
+    FileSystemDirectoryHandle.prototype.values = async function* () {
+      const all = [];
+      for await (const handle of values.call(this)) all.push(handle);
+      if (window.hold) {
+        window.hold = false;
+        await new Promise((resolve) => void (window.release = resolve));
+      }
+      yield* all;
+    };
+  };
+  const page = await site.open(t, SMALL, { init: [slow] });
+  await ready(page);
+  await stepTo(page, 1);
+  await kept(page, 1);
+  const runs = byId(page, "kept-run");
+  await runs.getByRole("button", { name: "Rename" }).click();
+  await byId(page, "kept-name").waitFor();
+  await page.evaluate(() => void (window.hold = true));
+  await byId(page, "kept-name").press("Escape");
+  await page.waitForFunction(() => window.release);
+  await runs.getByRole("button", { name: "Duplicate" }).click();
+  await eventually(async () => (await runs.count()) === 2, "two runs");
+  await page.evaluate(() => window.release());
+  // It had one file to look into; this looks into two.
+  assert.equal((await files(page)).length, 2);
+  await settled(page);
+  assert.equal(await runs.count(), 2, "the list of before does not come back");
+});
+
+test("two texts of the learner’s own that have one name are told apart", async (t) => {
+  const page = await site.open(t, SMALL);
+  await ready(page);
+  const learn = async (words) => {
+    const text = words.repeat(30);
+    await openSettings(page, "source");
+    await byId(page, "text-open").setInputFiles({ name: "mine.txt", mimeType: "text/plain", buffer: Buffer.from(text) });
+    await byId(page, "text-present").filter({ hasText: `${text.length.toLocaleString("en")} characters` }).waitFor();
+    await settled(page);
+  };
+  await learn("my very own words, over and over. ");
+  await stepTo(page, 2);
+  await kept(page, 2);
+  await learn("my own words, again and again. ");
+  await numberUntil(page, "loss-step", (step) => step === 0, "0");
+  await openSettings(page);
+  const differs = byId(byId(page, "kept-run"), "kept-differs");
+  await differs.filter({ hasText: "Text: another one of the same name." }).waitFor();
+  // The first one again.
+  await learn("my very own words, over and over. ");
+  await openSettings(page);
+  await differs.waitFor({ state: "detached" });
 });
 
 test("a run that is copied costs no other", async (t) => {

@@ -220,6 +220,8 @@ fn contents(store: Store, checkpoint: &Checkpoint) -> (Head, Body) {
         parameters: parameters.len() as u32,
         losses: file::thinned(&losses),
         query: file::short(&query),
+        text_sum: Some(file::checksum(source.text.as_bytes())),
+        at: Some(Date::now()),
     };
     let body = Body {
         query,
@@ -275,16 +277,32 @@ async fn elsewhere(store: Store) -> Vec<String> {
     held
 }
 
+/// All kept runs, the newest first, with their heads; `None` where a file is damaged.
+async fn runs() -> Result<Vec<(Entry, Option<Head>)>, Trouble> {
+    let mut runs = Vec::new();
+    for mut entry in folder::entries().await? {
+        let head = head_of(&entry).await.ok();
+        // A file that was copied, or brought back, is younger than what it holds.
+        entry.at = head.as_ref().and_then(|head| head.at).unwrap_or(entry.at);
+        runs.push((entry, head));
+    }
+    runs.sort_by(|(a, _), (b, _)| b.at.total_cmp(&a.at));
+    Ok(runs)
+}
+
 /// Lets the oldest runs go that no tab has open.
 async fn prune(store: Store) {
-    let Ok(entries) = folder::entries().await else { return };
-    if entries.len() > MOST {
-        let elsewhere = elsewhere(store).await;
-        for entry in entries.iter().skip(MOST).filter(|entry| !elsewhere.contains(&entry.name)) {
-            // What can't be deleted now will be the next time.
-            if folder::delete(&entry.name).await.is_ok() {
-                labels::rename(&entry.name, "");
-            }
+    // Few have so many that their heads are to be read.
+    if folder::entries().await.is_ok_and(|entries| entries.len() <= MOST) {
+        return;
+    }
+    let Ok(runs) = runs().await else { return };
+    let elsewhere = elsewhere(store).await;
+    let old = runs.iter().skip(MOST).map(|(entry, _)| entry);
+    for entry in old.filter(|entry| !elsewhere.contains(&entry.name)) {
+        // What can't be deleted now will be the next time.
+        if folder::delete(&entry.name).await.is_ok() {
+            labels::rename(&entry.name, "");
         }
     }
 }

@@ -57,6 +57,5 @@ pub async fn next_batch(trainer: &Trainer, model: &Gpt, step: u32) -> Result<Bat
         size: spec.batch,
         losses,
         held_out: read.next().unwrap_or_default(),
-        windows: windows.len() as u32,
     })
 }

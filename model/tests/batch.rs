@@ -38,13 +38,14 @@ fn losses_by_position_are_of_held_out_text() {
     let mut trainer = Trainer::new(&tiny(), TEXT, &device()).unwrap();
     (0..4).for_each(|_| _ = step(&mut trainer));
     let batch = ready(next_batch(&trainer, &trainer.model(), 4)).unwrap();
-    let mut evaluation = Evaluation::new(&trainer, batch.windows as usize).unwrap();
+    // So many stretches at most, where the context is short.
+    let mut evaluation = Evaluation::new(&trainer, 32).unwrap();
     let loss = loop {
         if let EvaluationSlice::Loss(loss) = evaluation.advance() {
             break ready(read_all([loss])).unwrap()[0][0];
         }
     };
-    assert!(batch.windows > 0 && !batch.held_out.is_empty());
+    assert!(!batch.held_out.is_empty());
     assert!((mean(&batch.held_out) - loss).abs() < 1e-5, "{loss}");
 }
 

@@ -284,6 +284,20 @@ fn searches_find_what_enumeration_finds() {
             assert_eq!(found.ended, expected.2);
         }
         assert_eq!(beam[0].tokens, all[0].0);
+        // A narrow one may miss the best. What it keeps has the probability that its steps multiply to.
+        for width in 1..5 {
+            let kept = ready(model.decode_beam(&source, width, most)).unwrap();
+            assert!((1..=width).contains(&kept.len()));
+            assert!(kept.is_sorted_by(|a, b| a.log_probability >= b.log_probability));
+            for found in &kept {
+                let of = |other: &&(Vec<u32>, f32, bool)| {
+                    (&other.0, other.2) == (&found.tokens, found.ended)
+                };
+                let (_, expected, _) = all.iter().find(of).expect("a sequence that there is");
+                assert!((found.log_probability - expected).abs() < 1e-4, "{found:?} {expected}");
+                assert_eq!(kept.iter().filter(|other| other.tokens == found.tokens).count(), 1);
+            }
+        }
         let greedy = ready(model.decode_greedy(&source, most)).unwrap();
         let narrow = ready(model.decode_beam(&source, 1, most)).unwrap();
         assert_eq!(narrow.len(), 1);

@@ -50,18 +50,19 @@ pub const SCRIPT: Script = Script {
             text: "This GPT knows nothing yet, and it shows. Press Train and watch its writing: do words come out of \
                    the noise?\n\n\
                    {written}\n\n\
-                   It reads a whole stretch of text at once, and at every character it guesses the next one from \
-                   that character and all before it: it is a [language model](language-model). In 2018 Radford and \
-                   others trained one on thousands of books, which prepared it for many other tasks. Hence the name: \
-                   GPT is short for generative [pre-trained](pre-training) transformer.\n\n\
+                   It reads a whole stretch of text at once, cut into [tokens](token): single characters, unless you \
+                   choose others. At every token it guesses the next one from that token and all before it: it is a \
+                   [language model](language-model). In 2018 Radford and others trained one on thousands of books, \
+                   which prepared it for many other tasks. Hence the name: GPT is short for generative \
+                   [pre-trained](pre-training) transformer.\n\n\
                    {way-in}",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Where it looks",
-            text: "Before it guesses, it looks back. Point at a character: the arcs show how much it looks at that one \
-                   and at each one before. This is [attention](attention): it gathers what may help with the guess. \
+            text: "Before it guesses, it looks back. Point at a token: the arcs show how much it looks at that one and \
+                   at each one before. This is [attention](attention): it gathers what may help with the guess. \
                    An untrained model looks at all of them nearly equally.",
             set: |_| {},
             asks: &["gpt-sure"],
@@ -69,7 +70,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What comes next",
             text: "What comes next is rarely certain, so the model makes a bet from what it has gathered. These bars \
-                   are the bet: each character has a share, its [probability](probability), and all shares add up to \
+                   are the bet: each token has a share, its [probability](probability), and all shares add up to \
                    1.",
             set: |link| link.view = "next".into(),
             asks: &["gpt-next"],
@@ -77,7 +78,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Many heads at once",
             text: "Each [head](head) has its own way of looking, and no one tells it which. Train, then search for \
-                   one with a job: it may look for the character before, the start of the word, or the last bracket \
+                   one with a job: it may look for the token before, the start of the word, or the last bracket \
                    still open.",
             set: |link| link.view = "heads".into(),
             asks: &[],
@@ -85,9 +86,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What one step learns from",
             text: "Each training step takes a few stretches of the text from random places: a [batch](batch). Each \
-                   row here is one of them, and its length is the [block size](block-size). At every character the \
-                   model has to guess the next one, so a row holds as many examples as it has characters. The darker \
-                   a cell, the more probable the model found the character that really came next.\n\n\
+                   row here is one of them, and its length is the [block size](block-size). At every token the model \
+                   has to guess the next one, so a row holds as many examples as it has tokens. The darker a cell, \
+                   the more probable the model found the token that really came next.\n\n\
                    Press a row to read its examples. Then train for a minute and look at the curve: the loss is \
                    highest at the start of a row. What does the model lack there?",
             set: |link| link.view = "batch".into(),
@@ -95,7 +96,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "How it learns",
-            text: "The [loss](loss) is the model’s average surprise at the characters that really come next. In \
+            text: "The [loss](loss) is the model’s average surprise at the tokens that really come next. In \
                    each step all weights move a little, so that the same batch would surprise it less.\n\n\
                    The test is the [held-out](held-out) text, which it never trains on. If the training loss falls \
                    but the held-out loss rises, the model is learning accidents of its text. This is [overfitting](overfitting).\n\n\
@@ -105,8 +106,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "How it writes",
-            text: "It draws one character from its bet, puts it after the text, and reads again. So it reads its own \
-                   writing: it is [autoregressive](autoregressive), and one odd letter can lead it astray. It sees \
+            text: "It draws one token from its bet, puts it after the text, and reads again. So it reads its own \
+                   writing: it is [autoregressive](autoregressive), and one odd choice can lead it astray. It sees \
                    only its [context window](context-window), here one block size, and forgets anything earlier.",
             set: |link| link.view = "writing".into(),
             asks: &["gpt-write", "gpt-which"],
@@ -169,19 +170,19 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "gpt-next",
             kind: Kind::FindError,
-            asks: "“A GPT works out which character comes next.” What is wrong?",
+            asks: "“A GPT works out which token comes next.” What is wrong?",
             options: &[
                 (
                     "It works out the whole next word.",
-                    "This one works in single characters, and it settles on none of them.",
+                    "It goes token by token, and it settles on none of them.",
                 ),
                 (
-                    "It gives every character a probability. Only then is one character drawn.",
+                    "It gives every token a probability. Only then is one token drawn.",
                     "The bet is all that the model computes. How to choose from it is another matter.",
                 ),
                 (
                     "Nothing is wrong.",
-                    "Look at the bars: nothing is settled. Each character it knows has a share.",
+                    "Look at the bars: nothing is settled. Each token it knows has a share.",
                 ),
             ],
             right: 1,
@@ -189,11 +190,11 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "gpt-position",
             kind: Kind::Explain,
-            asks: "Why is the loss higher at the first characters of a row?",
+            asks: "Why is the loss higher at the first tokens of a row?",
             options: &[
                 (
                     "The model has seen less before them.",
-                    "At the first one it has seen a single character. At the last it has seen the whole row.",
+                    "At the first one it has seen a single token. At the last it has seen the whole row.",
                 ),
                 (
                     "Those positions are trained less.",
@@ -209,7 +210,7 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "gpt-write",
             kind: Kind::Explain,
-            asks: "It reads all characters at once. Why does it write them one at a time?",
+            asks: "It reads all tokens at once. Why does it write them one at a time?",
             options: &[
                 (
                     "Writing needs more memory.",
@@ -220,8 +221,8 @@ pub const SCRIPT: Script = Script {
                     "It would write one at a time even if no one were watching.",
                 ),
                 (
-                    "Each guess depends on the characters before it, and these must be chosen first.",
-                    "When it reads, all characters are there already. When it writes, the last one has only just \
+                    "Each guess depends on the tokens before it, and these must be chosen first.",
+                    "When it reads, all tokens are there already. When it writes, the last one has only just \
                      been drawn.",
                 ),
             ],
@@ -423,7 +424,7 @@ fn Heads() -> impl IntoView {
     .into_any()
 }
 
-/// What the model expects after the chosen character.
+/// What the model expects after the chosen token.
 #[component]
 fn Next(selection: Selection) -> impl IntoView {
     let store = expect_context::<Store>();

@@ -14,21 +14,23 @@ use crate::{
 #[derive(Clone)]
 struct Found {
     name: &'static str,
+    model: Signal<&'static str>,
     search: Memo<Option<Search>>,
     provenance: Signal<Provenance>,
     width: ViewFn,
 }
 
-/// The table of what was found; `width` is the control of the beam's width. It is fetched when it is first
-/// shown.
+/// The table of what was found; `width` is the control of the beam's width, `model` says which model is
+/// searched, where there are several. It is fetched when it is first shown.
 pub fn search_figure(
     name: &'static str,
+    model: Signal<&'static str>,
     search: Memo<Option<Search>>,
     provenance: Signal<Provenance>,
     width: impl Into<ViewFn>,
 ) -> AnyView {
     const FIGURE: Fetch = part!(search: View = || figure(expect_context()));
-    let found = Found { name, search, provenance, width: width.into() };
+    let found = Found { name, model, search, provenance, width: width.into() };
     view! {
         <Provider value=found>
             <Fetched fetch=FIGURE what="The table" style=Some("search") around=|notice| notice/>
@@ -88,10 +90,14 @@ fn rows(search: &Search) -> AnyView {
 }
 
 fn figure(found: Found) -> AnyView {
-    let Found { name, search, provenance, width } = found;
+    let Found { name, model, search, provenance, width } = found;
     let said = memo(move || search.with(|search| search.as_ref().and_then(verdict)));
     let state = move || if search.with(Option::is_some) { "live" } else { "empty" };
     let source = move || search.with(|search| search.as_ref().map(|search| search.source.clone()));
+    let whose = move || match model.get() {
+        "" => String::new(),
+        model => format!("Model: {model}. "),
+    };
     let sheet = Callback::new(move |()| search.with(|search| search.as_ref().map(sheet_of)));
     view! {
         <p class="view-note">
@@ -107,7 +113,7 @@ fn figure(found: Found) -> AnyView {
             <div class="figure-box view-scroll search-table" tabindex="0" role="region" aria-label="What beam search found">
                 <table data-testid=format!("{name}-table")>
                     <caption>
-                        "From "<span class="search-text" translate="no">{source}</span>
+                        {whose}"From "<span class="search-text" translate="no">{source}</span>
                     </caption>
                     <thead><tr>
                         <th scope="col">"rank"</th><th scope="col">"written"</th>

@@ -14,8 +14,8 @@ use unroll_protocol::{
 
 /// What every such file begins with. A byte with the version of what follows comes after it.
 const MAGIC: [u8; 7] = *b"unroll\0";
-/// Files of version 1, of the first releases, have less in their head.
-const VERSION: u8 = 2;
+/// Files of earlier versions have less in their head: see [`Reader::head`].
+const VERSION: u8 = 3;
 /// Losses in the head of a file.
 const LOSSES: usize = 48;
 /// Bytes of settings in it: a list reads the beginning of a file alone.
@@ -43,23 +43,10 @@ pub struct Head {
     pub losses: Vec<f32>,
     /// The settings, as in a link. Empty where a list has no room for them.
     pub query: String,
-}
-
-/// What files of version 1 say of their run.
-#[derive(Serialize, Deserialize)]
-struct FirstHead {
-    step: u32,
-    loss: Option<f32>,
-    text: String,
-    model: String,
-    parameters: u32,
-}
-
-impl From<FirstHead> for Head {
-    fn from(first: FirstHead) -> Self {
-        let FirstHead { step, loss, text, model, parameters } = first;
-        Self { step, loss, text, model, parameters, losses: Vec::new(), query: String::new() }
-    }
+    /// The checksum of the text: two of one name may differ.
+    pub text_sum: Option<u32>,
+    /// When the run was kept like this, in milliseconds since 1970. A copy of the file is younger.
+    pub at: Option<f64>,
 }
 
 /// What a list needs of a run's losses: so many of them, the first and the last among them.
@@ -188,7 +175,7 @@ pub fn record(of: &impl Serialize) -> Vec<u8> {
 
 /// FNV-1a of 32 bits, four bytes at a time: it need not withstand malice, for a checkpoint is looked
 /// through by the engine.
-fn checksum(bytes: &[u8]) -> u32 {
+pub fn checksum(bytes: &[u8]) -> u32 {
     let mix = |sum: u32, word: u32| (sum ^ word).wrapping_mul(0x0100_0193);
     let (words, rest) = bytes.as_chunks::<4>();
     let sum = words.iter().fold(0x811c_9dc5, |sum, word| mix(sum, u32::from_le_bytes(*word)));
@@ -223,6 +210,11 @@ impl<R: Fn(Range<usize>) -> Vec<u8>> Reader<R> {
 
     /// The next record.
     pub fn next<T: DeserializeOwned>(&mut self) -> Result<T, Damaged> {
+        unpacked(self.content()?)
+    }
+
+    /// The bytes of the next record.
+    fn content(&mut self) -> Result<Vec<u8>, Damaged> {
         let prefix = self.take(PREFIX)?;
         let word =
             |at: usize| prefix[at..].first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
@@ -231,20 +223,21 @@ impl<R: Fn(Range<usize>) -> Vec<u8>> Reader<R> {
             return Err(Damaged);
         }
         let content = self.take(length)?;
-        if checksum(&content) != sum {
-            return Err(Damaged);
-        }
-        Packed::from_bytes(content).unpack().map_err(|_| Damaged)
+        if checksum(&content) == sum { Ok(content) } else { Err(Damaged) }
     }
 
     /// The head, if it is one that can be.
     pub fn head(&mut self) -> Result<Head, Damaged> {
-        let head = match self.version {
-            1 => self.next::<FirstHead>()?.into(),
-            _ => self.next::<Head>()?,
-        };
+        let mut content = self.content()?;
+        // Each version added two fields at the end. One that has nothing in it is a single zero.
+        content.resize(content.len() + 2 * usize::from(VERSION - self.version), 0);
+        let head: Head = unpacked(content)?;
         if head.parameters <= MOST_PARAMETERS { Ok(head) } else { Err(Damaged) }
     }
+}
+
+fn unpacked<T: DeserializeOwned>(content: Vec<u8>) -> Result<T, Damaged> {
+    Packed::from_bytes(content).unpack().map_err(|_| Damaged)
 }
 
 /// The checkpoint that a file holds, from what was read of it. `link` has the file's settings.
@@ -273,7 +266,8 @@ mod tests {
     fn head() -> Head {
         let (text, model) = ("Tales".into(), "2 layers".into());
         let (losses, query) = (vec![4.0, 1.5], "layers=2".into());
-        Head { step: 12, loss: Some(1.5), text, model, parameters: 1, losses, query }
+        let (text_sum, at) = (Some(7), Some(1e12));
+        Head { step: 12, loss: Some(1.5), text, model, parameters: 1, losses, query, text_sum, at }
     }
 
     fn parameter() -> SavedParameter {
@@ -347,13 +341,24 @@ mod tests {
         assert_eq!(read.with(&Link::default()), spec);
         // Their queries say nothing of tokens.
         assert_eq!(spec.tokens, Tokens::Characters);
-        // Their heads have no losses and no settings.
-        let Head { step, loss, text, model, parameters, .. } = head();
-        let first = FirstHead { step, loss, text, model, parameters };
-        let bytes = [MAGIC.as_slice(), &[1], &record(&first)].concat();
-        let mut reader = Reader::new(|range| bytes[range].to_vec(), bytes.len()).unwrap();
-        let expected = Head { losses: Vec::new(), query: String::new(), ..head() };
-        assert_eq!(reader.head().unwrap(), expected);
+    }
+
+    #[test]
+    fn heads_of_earlier_versions_have_less_in_them() {
+        let read = |version: u8, head: Vec<u8>| {
+            let bytes = [MAGIC.as_slice(), &[version], &head].concat();
+            Reader::new(|range| bytes[range].to_vec(), bytes.len()).unwrap().head()
+        };
+        let Head { step, loss, text, model, parameters, losses, query, .. } = head();
+        let second = Head { text_sum: None, at: None, ..head() };
+        let first = Head { losses: Vec::new(), query: String::new(), ..second.clone() };
+        let written = (step, loss, text, model, parameters);
+        assert_eq!(read(1, record(&written)), Ok(first));
+        let (step, loss, text, model, parameters) = written;
+        let written = (step, loss, text, model, parameters, losses, query);
+        assert_eq!(read(2, record(&written)), Ok(second));
+        assert_eq!(read(3, record(&written)), Err(Damaged), "this one has all");
+        assert_eq!(read(3, record(&head())), Ok(head()));
     }
 
     #[test]

@@ -1,26 +1,38 @@
 //! The kept runs on the page: the last one is offered when the page opens, all are listed in the
 //! settings.
 
-use std::sync::Arc;
+use core::cell::Cell;
+use std::{rc::Rc, sync::Arc};
 
 use js_sys::{Array, Date};
 use leptos::{ev, html, prelude::*, task::spawn_local};
-use unroll_protocol::{Link, link::settings};
+use unroll_protocol::{
+    Link,
+    link::{Corpus, settings},
+};
+use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::Blob;
+use web_sys::{Blob, HtmlElement};
 
 use super::{
     MOST, elsewhere,
-    file::Head,
+    file::{Head, checksum},
     folder::{self, Trouble},
-    go_on, head_of, labels, model_file, new_name,
+    go_on, head_of, labels, model_file, new_name, runs,
 };
 use crate::{
     controls::{counted, four_digits, general, grouped, in_words, pairs_of},
-    fetched::focus_again,
-    reactive::effect,
+    reactive::{effect, memo},
     store::{Severity, Store},
 };
+
+/// The button that takes a deletion back.
+const UNDO: &str = "kept-undo";
+/// The button that deletes all.
+const ALL: &str = "kept-all";
+const HEADING: &str = "kept-heading";
+/// What can be done with a run. Whoever was on one that is gone is on the first that is there.
+const ACTIONS: [&str; 4] = ["continue", "rename", "duplicate", "delete"];
 
 /// Width and height of the picture of a run's losses, in pixels.
 const SPARK: [f32; 2] = [96.0, 28.0];
@@ -31,7 +43,7 @@ struct Row {
     file: String,
     /// What the learner calls it.
     name: Option<String>,
-    /// When it was written, in milliseconds since 1970.
+    /// When it was kept, in milliseconds since 1970.
     at: f64,
     bytes: f64,
     /// `None` where the file is damaged.
@@ -43,8 +55,7 @@ struct Row {
 async fn rows(store: Store) -> Result<Vec<Row>, Trouble> {
     let others = elsewhere(store).await;
     let mut rows = Vec::new();
-    for entry in folder::entries().await? {
-        let head = head_of(&entry).await.ok();
+    for (entry, head) in runs().await? {
         let elsewhere = others.contains(&entry.name);
         let name = labels::name_of(&entry.name);
         rows.push(Row {
@@ -71,8 +82,8 @@ fn ago(milliseconds: f64) -> String {
     format!("{} ago", counted(number as u64, noun))
 }
 
-/// A run in a line.
-fn said(row: &Row) -> String {
+/// A run in a line: what it is called, and the rest.
+fn said(row: &Row) -> [String; 2] {
     let when = ago(Date::now() - row.at);
     let run = match &row.head {
         None => format!("A damaged file, {when}"),
@@ -84,19 +95,26 @@ fn said(row: &Row) -> String {
         }
     };
     match &row.name {
-        Some(name) => format!("{name} ({run})"),
-        None => run,
+        Some(name) => [name.clone(), format!(" ({run})")],
+        None => [run, String::new()],
     }
 }
 
+/// The learner's own text that the model on the page learns: what it is called, and its checksum.
+type OwnText = Option<(String, u32)>;
+
 /// What a run has otherwise than the model on the page: "Layers: 2, not 4".
-fn differences(head: &Head, built: &Link) -> Vec<String> {
+fn differences(head: &Head, built: &Link, own: &OwnText) -> Vec<String> {
     if head.query.is_empty() {
         return Vec::new();
     }
     let pairs = pairs_of(&head.query);
     let (kept, _) = Link::parse_query(pairs.iter().map(|(name, value)| (&**name, &**value)));
     let mut differences = Vec::new();
+    if kept.corpus == Corpus::Own {
+        // All texts of the learner's own are one setting.
+        differences.extend(other_text(head, own));
+    }
     for setting in settings() {
         let [theirs, ours] = [&kept, built].map(|link| (setting.get)(link));
         let mut with = built.clone();
@@ -111,6 +129,15 @@ fn differences(head: &Head, built: &Link) -> Vec<String> {
         }
     }
     differences
+}
+
+/// How a run's text of the learner's own is another than that on the page.
+fn other_text(head: &Head, own: &OwnText) -> Option<String> {
+    let (theirs, (name, ours)) = head.text_sum.zip(own.as_ref())?;
+    (theirs != *ours).then(|| match head.text == *name {
+        true => "Text: another one of the same name".to_owned(),
+        false => format!("Text: {}, not {name}", head.text),
+    })
 }
 
 /// The points of a line through the losses, from the upper left to the lower right.
@@ -143,7 +170,7 @@ pub(super) async fn offer(store: Store) {
 
 fn card(store: Store, row: Row) -> AnyView {
     let close = move || store.offer.set(None);
-    let sentence = said(&row);
+    let sentence = said(&row).concat();
     let name = row.file;
     let go = {
         let name = name.clone();
@@ -206,6 +233,10 @@ fn set_deleted(store: Store, file: &str, deleted: bool) -> bool {
 struct Bin {
     store: Store,
     runs: RwSignal<Vec<Deleted>, LocalStorage>,
+    /// How many were to go too, but are another tab's.
+    others: RwSignal<usize>,
+    /// The file of a run that comes back: where the focus goes.
+    back: StoredValue<Option<String>>,
 }
 
 struct Deleted {
@@ -215,8 +246,18 @@ struct Deleted {
 }
 
 impl Bin {
-    /// Deletes files, and holds what was in them.
-    async fn take(self, files: Vec<String>) {
+    fn new(store: Store) -> Self {
+        let (others, back) = (RwSignal::new(0), StoredValue::new(None));
+        Self { store, runs: RwSignal::new_local(Vec::new()), others, back }
+    }
+
+    /// Deletes files, unless another tab has them open, and holds what was in them.
+    async fn take(self, mut files: Vec<String>) {
+        // The button that was pressed goes with its run.
+        let from = files.iter().flat_map(|file| ACTIONS.map(|action| id(action, file)));
+        let from: Vec<String> = from.chain([ALL, HEADING].map(str::to_owned)).collect();
+        let (all, elsewhere) = (files.len(), elsewhere(self.store).await);
+        files.retain(|file| !elsewhere.contains(file));
         let mut runs = Vec::new();
         for entry in folder::entries().await.unwrap_or_default() {
             if !files.contains(&entry.name) {
@@ -231,16 +272,20 @@ impl Bin {
         }
         remove(self.store, &files).await;
         // The learner may have left meanwhile.
+        self.others.try_set(all - files.len());
         self.runs.try_set(runs);
+        focus_one_of(vec![UNDO.to_owned()], from);
     }
 
     async fn bring_back(self) {
         let mut is_own = false;
+        self.others.try_set(0);
         for run in self.runs.try_update(core::mem::take).unwrap_or_default() {
             match folder::put(&run.file, &run.content).await {
                 Ok(()) => {
                     labels::rename(&run.file, &run.name);
                     is_own |= set_deleted(self.store, &run.file, false);
+                    self.back.try_update_value(|back| _ = back.get_or_insert(run.file));
                 }
                 Err(trouble) => {
                     self.store.notify(Severity::Refusal, trouble.sentence());
@@ -249,11 +294,40 @@ impl Bin {
             }
         }
         self.store.kept.notify();
+        focus_one_of(vec![UNDO.to_owned()], Vec::new());
         if is_own {
             // It may have been trained since.
             super::save(self.store).await;
         }
     }
+}
+
+/// The id of a button of a run's.
+fn id(action: &str, file: &str) -> String {
+    format!("kept-{action}-{file}")
+}
+
+/// Where the focus goes when a run's button or the list's is gone that had it: to another of that run,
+/// to what takes the deletion back, or else to the list's heading.
+fn instead_of(focused: &str) -> Vec<String> {
+    let of_run = ACTIONS.iter().find_map(|action| focused.strip_prefix(&id(action, "")));
+    let mut to = vec![focused.to_owned()];
+    to.extend(of_run.into_iter().flat_map(|file| ACTIONS.map(|action| id(action, file))));
+    to.extend([UNDO, HEADING].map(str::to_owned));
+    to
+}
+
+/// Puts the focus on the first of these that is there, if it is nowhere or on one of `from`.
+fn focus_one_of(to: Vec<String>, from: Vec<String>) {
+    request_animation_frame(move || {
+        let focused = document().active_element();
+        let stays = focused
+            .is_some_and(|element| element.tag_name() != "BODY" && !from.contains(&element.id()));
+        let there = to.iter().find_map(|id| document().get_element_by_id(id));
+        if let Some(element) = there.filter(|_| !stays) {
+            let _ = element.unchecked_into::<HtmlElement>().focus();
+        }
+    });
 }
 
 /// Copies a run into a file of its own.
@@ -329,16 +403,17 @@ fn renaming(store: Store, file: String, name: String, close: Callback<()>) -> An
 }
 
 /// One run of the list. `renamed` holds the file of the one whose name is being changed.
-fn item(store: Store, row: Row, bin: Bin, renamed: RwSignal<Option<String>>) -> AnyView {
+fn item(row: Row, bin: Bin, renamed: RwSignal<Option<String>>, text: Memo<OwnText>) -> AnyView {
+    let store = bin.store;
     let own = store.keeping(|keeping| keeping.file.as_ref() == Some(&row.file));
     let (damaged, elsewhere) = (row.head.is_none(), row.elsewhere);
-    let sentence = said(&row);
+    let [title, rest] = said(&row);
     let head = row.head.clone();
     let otherwise = move || {
         let differences = head
             .as_ref()
             .filter(|_| !own)
-            .map(|head| store.built.with(|built| differences(head, built)));
+            .map(|head| store.built.with(|built| text.with(|text| differences(head, built, text))));
         differences.filter(|all| !all.is_empty()).map(|all| {
             view! {
                 <p class="hint" data-testid="kept-differs">
@@ -367,7 +442,9 @@ fn item(store: Store, row: Row, bin: Bin, renamed: RwSignal<Option<String>>) -> 
         // The list has waited for this.
         store.kept.notify();
     });
-    let id = move |action: &str| format!("kept-{action}-{}", file.get_value());
+    let id = move |part: &str| id(part, &file.get_value());
+    // Many runs have the same buttons, so each is named with its run.
+    let named = move |action: &str| format!("{} {}", id(action), id("title"));
     let go = move |_| {
         renamed.set(None);
         spawn_local(async move { go_on(store, &file.get_value()).await });
@@ -385,7 +462,7 @@ fn item(store: Store, row: Row, bin: Bin, renamed: RwSignal<Option<String>>) -> 
         <li data-testid="kept-run">
             <div class="kept-line">
                 <p>
-                    <span translate="no">{sentence}</span>
+                    <span translate="no"><span id=id("title")>{title}</span>{rest}</span>
                     {own.then_some(" (the run on this page)")}{elsewhere.then_some(" (open in another tab)")}
                 </p>
                 {picture}
@@ -394,17 +471,25 @@ fn item(store: Store, row: Row, bin: Bin, renamed: RwSignal<Option<String>>) -> 
             {form}
             <div class="button-row">
                 {(!damaged && !own).then(|| view! {
-                    <button type="button" class="button" id=id("continue") on:click=go>"Continue"</button>
+                    <button type="button" class="button" id=id("continue") aria-labelledby=named("continue") on:click=go>
+                        "Continue"
+                    </button>
                 })}
                 {(!damaged).then(|| view! {
-                    <button type="button" class="button" id=id("rename") node_ref=button
-                        on:click=move |_| renamed.set(Some(file.get_value()))>
+                    <button type="button" class="button" id=id("rename") aria-labelledby=named("rename")
+                        node_ref=button on:click=move |_| renamed.set(Some(file.get_value()))>
                         "Rename"
                     </button>
-                    <button type="button" class="button" id=id("duplicate") on:click=copy>"Duplicate"</button>
+                    <button type="button" class="button" id=id("duplicate") aria-labelledby=named("duplicate")
+                        on:click=copy>
+                        "Duplicate"
+                    </button>
                 })}
                 {(!elsewhere).then(|| view! {
-                    <button type="button" class="button" id=id("delete") on:click=delete>"Delete"</button>
+                    <button type="button" class="button" id=id("delete") aria-labelledby=named("delete")
+                        on:click=delete>
+                        "Delete"
+                    </button>
                 })}
             </div>
         </li>
@@ -412,27 +497,55 @@ fn item(store: Store, row: Row, bin: Bin, renamed: RwSignal<Option<String>>) -> 
     .into_any()
 }
 
+/// What was deleted, and what was not because other tabs have it open.
+fn deletion(count: usize, others: usize) -> String {
+    let deleted = format!("{} deleted. ", counted(count as u64, "run"));
+    match others {
+        0 => deleted,
+        1 => deleted + "1 run is open in another tab and stays. ",
+        others => format!("{deleted}{others} runs are open in other tabs and stay. "),
+    }
+}
+
 /// All kept runs.
 pub(super) fn list() -> AnyView {
     let store = expect_context::<Store>();
     let all = RwSignal::new(None::<Result<Vec<Row>, Trouble>>);
     let renamed = RwSignal::new(None);
+    let bin = Bin::new(store);
+    let readings = Rc::new(Cell::new(0));
     effect(move || {
         store.kept.track();
         // Another run may be the one on the page now.
         store.started.track();
+        let (begun, reading) = (readings.clone(), readings.get() + 1);
+        begun.set(reading);
         spawn_local(async move {
             let now = rows(store).await;
-            // What is being typed is not taken away.
-            if renamed.try_with_untracked(Option::is_none) == Some(true) {
-                // A run that trains is kept again and again: whoever is on a button stays on it.
-                let focused = document().active_element().map(|element| element.id());
-                all.try_set(Some(now));
-                focus_again(focused.unwrap_or_default());
+            // A reading that began later may be done already. And what is being typed is not taken away.
+            if begun.get() != reading || renamed.try_with_untracked(Option::is_none) != Some(true) {
+                return;
+            }
+            // A run that trains is kept again and again: whoever is on a button stays on it.
+            let focused = document().active_element().map(|element| element.id());
+            let focused = focused.filter(|id| id.starts_with("kept-"));
+            let is_there = |file: &String| {
+                now.as_ref().is_ok_and(|rows| rows.iter().any(|row| row.file == *file))
+            };
+            let back = bin.back.try_update_value(|back| back.take_if(|file| is_there(file)));
+            let back = back.flatten().map(|file| id(ACTIONS[0], &file));
+            all.try_set(Some(now));
+            if let Some(focus) = focused.or(back) {
+                focus_one_of(instead_of(&focus), Vec::new());
             }
         });
     });
-    let bin = Bin { store, runs: RwSignal::new_local(Vec::new()) };
+    let text = memo(move || {
+        store.source.with(|source| {
+            let is_own = source.corpus == Corpus::Own;
+            is_own.then(|| (source.name.clone(), checksum(source.text.as_bytes())))
+        })
+    });
     let total = move || {
         let bytes = all.with(|all| match all {
             Some(Ok(rows)) => rows.iter().map(|row| row.bytes).sum(),
@@ -462,24 +575,26 @@ pub(super) fn list() -> AnyView {
         .into_any(),
         Some(Ok(rows)) => view! {
             <ul class="kept-list">
-                {rows.into_iter().map(|row| item(store, row, bin, renamed)).collect_view()}
+                {rows.into_iter().map(|row| item(row, bin, renamed, text)).collect_view()}
             </ul>
             <p class="hint" data-testid="kept-total">{total}</p>
-            <button type="button" class="button" id="kept-delete-all" data-testid="kept-delete-all" on:click=delete_all>"Delete all"</button>
+            <button type="button" class="button" id=ALL data-testid="kept-delete-all" on:click=delete_all>"Delete all"</button>
         }
         .into_any(),
     }
     };
     let deleted = move || {
-        let count = bin.runs.with(Vec::len);
-        (count > 0).then(|| {
+        let (count, others) = (bin.runs.with(Vec::len), bin.others.get());
+        (count + others > 0).then(|| {
             view! {
                 <p class="kept-deleted">
-                    {format!("{} deleted. ", counted(count as u64, "run"))}
-                    <button type="button" class="button" data-testid="kept-undo"
-                        on:click=move |_| spawn_local(bin.bring_back())>
-                        "Undo"
-                    </button>
+                    {deletion(count, others)}
+                    {(count > 0).then(|| view! {
+                        <button type="button" class="button" id=UNDO data-testid=UNDO
+                            on:click=move |_| spawn_local(bin.bring_back())>
+                            "Undo"
+                        </button>
+                    })}
                 </p>
             }
         })
@@ -487,7 +602,7 @@ pub(super) fn list() -> AnyView {
     view! {
         {model_file::section(store)}
         <section class="kept" data-testid="kept-runs">
-            <h3>"Kept runs"</h3>
+            <h3 id=HEADING tabindex="-1">"Kept runs"</h3>
             {shown}
             <div role="status">{deleted}</div>
         </section>
@@ -507,6 +622,49 @@ mod tests {
             [1.0, 59.9, 61.0, 3000.0].map(at),
             ["1 minute ago", "59 minutes ago", "1 hour ago", "2 days ago"]
         );
+    }
+
+    #[test]
+    fn two_texts_of_the_learners_own_are_told_apart() {
+        let ours = Some(("notes.txt".to_owned(), 7));
+        let of = |text: &str, text_sum, ours: &OwnText| {
+            let head = Head {
+                step: 1,
+                loss: None,
+                text: text.to_owned(),
+                model: String::new(),
+                parameters: 1,
+                losses: Vec::new(),
+                query: String::new(),
+                text_sum,
+                at: None,
+            };
+            other_text(&head, ours).unwrap_or_default()
+        };
+        assert_eq!(of("notes.txt", Some(8), &ours), "Text: another one of the same name");
+        assert_eq!(of("story.txt", Some(8), &ours), "Text: story.txt, not notes.txt");
+        // The same text, also under another name.
+        assert_eq!(of("notes.txt", Some(7), &ours), "");
+        assert_eq!(of("story.txt", Some(7), &ours), "");
+        // Files of earlier releases do not say, and a built-in text beside one's own is another setting.
+        assert_eq!(of("notes.txt", None, &ours), "");
+        assert_eq!(of("notes.txt", Some(8), &None), "");
+    }
+
+    #[test]
+    fn a_deletion_says_what_stays() {
+        assert_eq!(deletion(1, 0), "1 run deleted. ");
+        assert_eq!(deletion(2, 1), "2 runs deleted. 1 run is open in another tab and stays. ");
+        assert_eq!(deletion(1, 2), "1 run deleted. 2 runs are open in other tabs and stay. ");
+    }
+
+    #[test]
+    fn the_focus_stays_with_its_run() {
+        let to = instead_of("kept-continue-run-1-00ff");
+        assert_eq!(to[0], "kept-continue-run-1-00ff");
+        assert!(to.contains(&id("delete", "run-1-00ff")), "{to:?}");
+        assert_eq!(to[to.len() - 2..], [UNDO, HEADING]);
+        assert_eq!(instead_of(ALL), [ALL, UNDO, HEADING]);
     }
 
     #[test]

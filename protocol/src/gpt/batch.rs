@@ -23,6 +23,4 @@ pub struct Batch {
     /// The same by position, averaged over stretches of held-out text. Shorter than `T` if that text
     /// is; empty if there is none.
     pub held_out: Vec<f32>,
-    /// Number of those stretches.
-    pub windows: u32,
 }

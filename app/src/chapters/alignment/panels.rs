@@ -66,7 +66,8 @@ pub fn search(page: Page) -> AnyView {
         Some(ask::Beam { source, width })
     });
     let search = memo(move || answered.read(Clone::clone));
-    search_figure("alignment-beam", search, page.provenance, || {
+    let model = Signal::derive(move || page.kinds().first().map_or("", |kind| name(*kind)));
+    search_figure("alignment-beam", model, search, page.provenance, || {
         view! { <SliderField name="alignment-beam"/> }
     })
 }

@@ -154,16 +154,20 @@ pub fn all_seen(flow: &Flow, settings: &Settings) -> Vec<Seen> {
     all
 }
 
-/// The share of the last step's gradient that arrives at the letter's step: at the hidden state, or
-/// along the cell. `None` where it is not defined, as with a loss at every step.
-pub fn arrives(flow: &Flow, cell: Cell, along_cell: bool) -> Option<f64> {
+/// How much of the last step's gradient arrives at the letter's step, at the hidden state or along the
+/// cell. A text goes on with "of the gradient".
+pub fn arrives(flow: &Flow, cell: Cell, along_cell: bool) -> Option<String> {
+    if flow.loss == LossKind::Every {
+        // Other gradients have joined in.
+        return Some("with a loss at every step you can’t tell what part".to_owned());
+    }
     let network = flow.networks.iter().find(|network| network.cell == cell)?;
     let norms = if along_cell { network.memory.as_ref()? } else { &network.hidden };
-    (flow.loss == LossKind::Last).then(|| seen(String::new(), Hue::Ink, norms, flow).share)
+    Some(percent(seen(String::new(), Hue::Ink, norms, flow).share))
 }
 
 /// A share as it stands in a sentence.
-pub fn percent(share: f64) -> String {
+fn percent(share: f64) -> String {
     if share >= 0.01 {
         format!("{:.0}%", 100.0 * share)
     } else {
@@ -285,7 +289,6 @@ pub fn most_brought_back(flow: &Flow) -> Option<(usize, String)> {
     Some((most, format!("At step {} of training: {said}.", flow.step)))
 }
 
-/// Of which loss, for the figure's title.
 /// Which network answers worst at the longest gap, and how each does; `None` before it is measured, or
 /// where two are equal.
 pub fn first_lost(flow: &Flow) -> Option<(usize, String)> {
@@ -299,6 +302,7 @@ pub fn first_lost(flow: &Flow) -> Option<(usize, String)> {
     is_alone.then_some((least, said))
 }
 
+/// Of which loss, for the figure's title.
 pub fn loss_name(loss: LossKind) -> &'static str {
     match loss {
         LossKind::Last => "of the loss at the last step",
@@ -353,5 +357,19 @@ mod tests {
         assert!(halved.sentence.ends_with("2 steps back (× 0.50 per step)"), "{}", halved.sentence);
         // Nothing at all: no step is left out, none is divided by.
         assert_eq!(of(&[0.0; 3]).share, 0.0);
+        // What a sentence says of it.
+        let network = Network {
+            cell: Cell::Rnn,
+            loss: 1.0,
+            hidden: vec![0.5, 1.0, 2.0],
+            memory: None,
+            kept: 1.0,
+            stored: 1,
+        };
+        let flow = |loss| Flow { loss, networks: vec![network.clone()], ..flow.clone() };
+        let said = |loss| arrives(&flow(loss), Cell::Rnn, false).unwrap();
+        assert_eq!(said(LossKind::Last), "25%");
+        assert!(said(LossKind::Every).ends_with("what part"), "of the gradient");
+        assert_eq!(arrives(&flow(LossKind::Last), Cell::Lstm, true), None);
     }
 }

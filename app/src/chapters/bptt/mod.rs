@@ -219,9 +219,9 @@ fn controls() -> AnyView {
 
 /// What the text reads off the networks.
 fn lives(shown: Shown) -> Vec<Live> {
-    let share = |of: fn(&Flow) -> Option<f64>| {
+    let share = |of: fn(&Flow) -> Option<String>| {
         let share = shown.read(move |flow, _| of(flow));
-        move || share.get().map_or_else(|| "…".into(), curves::percent)
+        move || share.get().unwrap_or_else(|| "…".into())
     };
     let accuracy = shown.read(|flow, _| curves::accuracy_said(flow));
     vec![

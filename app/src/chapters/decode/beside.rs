@@ -260,8 +260,8 @@ pub fn Beside(page: Page) -> impl IntoView {
                 <p class="hint" data-testid="decode-step">{step}</p>
             </div>
             <Picture name="beside" title="Seven ways to continue" drawing
-                label="Seven continuations under each other, with a bar over each character as tall as its surprise. Arrow keys move between characters."
-                hint="Point at a character to read its surprise."/>
+                label="Seven continuations under each other, with a bar over each token as tall as its surprise. Arrow keys move between tokens."
+                hint="Point at a token to read its surprise."/>
             <p class="view-note decode-note" data-testid="beside-note">{note}</p>
         </div>
     }

@@ -105,7 +105,7 @@ pub fn Choose(page: Page) -> impl IntoView {
             </div>
             <div class="decode-main">
                 <Picture name="decode" title drawing
-                    label="The likeliest characters as rows with their shares, and below them all shares in a line from 0 to 1. Arrow keys move between them."
+                    label="The likeliest tokens as rows with their shares, and below them all shares in a line from 0 to 1. Arrow keys move between them."
                     hint="Point at a row, or at a stretch of the line, to read it."/>
                 <div class="decode-side">
                     <SliderField name="temperature" most=2.0 step=0.05/>
@@ -189,7 +189,7 @@ pub fn lives(page: Page) -> Vec<Live> {
     ]
 }
 
-/// How many characters hold half of the model's bets.
+/// How many tokens hold half of the model's bets.
 pub fn how_many(page: Page) -> AnyView {
     let count = memo(move || {
         let after = page.after.answer.get()?;
@@ -200,9 +200,10 @@ pub fn how_many(page: Page) -> AnyView {
     let options = ["One", "2 or 3", "More than 3"].map(str::to_owned);
     view! {
         <CheckYourself id="decode-cut"
-            question=Signal::stored(
-                "At temperature 1, how many characters does a top p of 0.5 keep after your sentence?".to_owned(),
-            )
+            question=Signal::derive(move || {
+                let unit = page.unit();
+                format!("At temperature 1, how many {unit}s does a top p of 0.5 keep after your sentence?")
+            })
             options=Signal::stored(options.to_vec())
             answer=Signal::derive(move || {
                 let count = count.get()?;
@@ -210,7 +211,7 @@ pub fn how_many(page: Page) -> AnyView {
             })
             explain=Signal::derive(move || {
                 let count = count.get().unwrap_or_default();
-                format!("It keeps {}.", counted(count as u64, "character"))
+                format!("It keeps {}.", counted(count as u64, page.unit()))
             })
             on_right=use_right("decode-cut")/>
     }

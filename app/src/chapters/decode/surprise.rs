@@ -75,9 +75,9 @@ pub fn Read(page: Page) -> impl IntoView {
                 <textarea id="decode-text" rows="3" spellcheck="false" data-testid="decode-text"
                     prop:value=move || shown.get() on:input=entered></textarea>
             </div>
-            <Picture name="surprise" title="How surprising each character is" drawing
-                label="The text, with a bar over each character as tall as its surprise. Arrow keys move between characters."
-                hint="Point at a character to read its surprise. The taller its bar, the less the model expected it."/>
+            <Picture name="surprise" title="How surprising each token is" drawing
+                label="The text, with a bar over each token as tall as its surprise. Arrow keys move between tokens."
+                hint="Point at a token to read its surprise. The taller its bar, the less the model expected it."/>
             <p class="view-note decode-note" role="status" data-testid="surprise-note">{said}</p>
         </div>
     }

@@ -105,8 +105,8 @@ pub fn Tree(page: Page) -> impl IntoView {
                 <SliderField name="decode-beams"/>
             </div>
             <Picture name="tree" title="What may follow, at temperature 1" drawing
-                label="A tree that grows from the sentence to the right. Arrow keys move between characters. Enter opens or closes one."
-                hint="Press a character to see what may follow it. Colored branches are those that beam search kept."
+                label="A tree that grows from the sentence to the right. Arrow keys move between tokens. Enter opens or closes one."
+                hint="Press a token to see what may follow it. Colored branches are those that beam search kept."
                 on_pick=Callback::new(press)/>
             <p class="view-note decode-note" role="status" data-testid="tree-note">{note}</p>
         </div>

@@ -17,7 +17,7 @@ pub const NAMES: Names = &[
     ("V", "decode-values", Hue::Value),
 ];
 
-/// Sets how the next character is chosen.
+/// Sets how the next token is chosen.
 fn choose(link: &mut Link, sampling: Sampling) {
     let Sampling { temperature, top_k, top_p, min_p } = sampling;
     (link.gpt.temperature, link.gpt.top_k) = (temperature, top_k);
@@ -29,10 +29,10 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "A language model never says which character comes next. It gives a score, the [logit](logit), to \
-                   each of the {known} characters in its vocabulary, and [softmax](softmax) turns the scores into \
-                   shares: the probabilities of the characters. Choosing a character is a separate step, called \
-                   decoding. It has no weights and needs no training, yet it does much to make a text dull, lively \
+            text: "A language model never says which [token](token) comes next: which character, unless you have \
+                   chosen other tokens in the lab. It gives a score, the [logit](logit), to each of the {known} \
+                   tokens in its vocabulary, and [softmax](softmax) turns the scores into shares: the probabilities \
+                   of the tokens. Choosing a token is a separate step, called decoding. It has no weights and needs no training, yet it does much to make a text dull, lively \
                    or broken.\n\n\
                    This is the model that you train in the GPT lab. Its first choice after your sentence is {best}. \
                    Press “Write it” a few times.",
@@ -51,11 +51,11 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Draw by the shares",
             text: "The other simple rule is to draw at random. Lay all the shares end to end, and they make a line \
-                   of length 1. Now pick a random number from 0 to 1, and write the character that it falls on. A \
-                   character with a share of 20% comes up one time in five.\n\n\
+                   of length 1. Now pick a random number from 0 to 1, and write the token that it falls on. A token \
+                   with a share of 20% comes up one time in five.\n\n\
                    The numbers look random, but the [seed](seed) and the text fix them, until you press “Draw \
                    again.” A link to this page remembers that too, so anyone who opens it gets the same numbers and, \
-                   with the same model, the same characters.",
+                   with the same model, the same text.",
             set: |link| choose(link, Sampling::PLAIN),
             asks: &[],
         },
@@ -71,11 +71,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Cut the tail",
-            text: "Most characters have a tiny share, but they add up, so now and then an absurd one gets written. \
+            text: "Most tokens have a tiny share, but they add up, so now and then an absurd one gets written. \
                    The remedy is to cut them off and scale up the rest to 100%. **Top k** keeps the k largest \
                    shares. **Top p** takes the largest shares first, and stops as soon as they add up to at least p. \
-                   **Min p** keeps every character whose share is at least p times the largest share.\n\n\
-                   Top k always keeps the same number of characters. The other two keep few where the model is sure, \
+                   **Min p** keeps every token whose share is at least p times the largest share.\n\n\
+                   Top k always keeps the same number of tokens. The other two keep few where the model is sure, \
                    and many where it is not. Now {kept} of {known} are left.",
             set: |link| choose(link, Sampling { top_p: 0.9, ..Sampling::PLAIN }),
             asks: &["decode-cut", "decode-top"],
@@ -83,7 +83,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "The same beginning, seven ways",
             text: "Here seven ways of choosing continue your sentence. Which would you go on reading? The ones that \
-                   draw at random all use the same random numbers. The bar over a character is its surprise: −ln of \
+                   draw at random all use the same random numbers. The bar over a token is its surprise: −ln of \
                    the share that the model gave it before any temperature or cut, in [nats](nat). A text with \
                    hardly any surprise is dull, and a text full of high bars is noise. What people write usually \
                    lies between the two.",
@@ -92,9 +92,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Look further ahead",
-            text: "The likeliest first character can lead to an unlikely text. To get the probability of a whole \
-                   text, multiply the shares of all its characters. [Beam search](beam-search) follows several \
-                   beginnings at once, and after each character it keeps only the most probable few. Translation \
+            text: "The likeliest first token can lead to an unlikely text. To get the probability of a whole \
+                   text, multiply the shares of all its tokens. [Beam search](beam-search) follows several \
+                   beginnings at once, and after each token it keeps only the most probable few. Translation \
                    programs long relied on it, because the original sentence leaves little choice about what to \
                    write. For stories it is too careful: the most probable story is rarely the best one.",
             set: |link| link.view = "tree".into(),
@@ -105,32 +105,32 @@ pub const SCRIPT: Script = Script {
             text: "The same numbers work on any text, whoever wrote it. Paste one, and see where the model stumbles. \
                    Bars are often tall where a word begins and low where it ends. The mean surprise is the \
                    [loss](loss) on this text. Raise e to that power, and you get the [perplexity](perplexity): one \
-                   of 8 means that each guess is as hard, on average, as a guess among 8 equally likely characters.",
+                   of 8 means that each guess is as hard, on average, as a guess among 8 equally likely tokens.",
             set: |link| link.view = "surprise".into(),
             asks: &["decode-perplexity"],
         },
         Beat {
             title: "Don’t compute it twice",
-            text: "Each new character adds just one row to what the model computes. Under a causal mask, earlier \
+            text: "Each new token adds just one row to what the model computes. Under a causal mask, earlier \
                    rows can’t see it, so nothing in them changes. Keep their keys and values in a [KV \
-                   cache](kv-cache), and only the last row has to be computed. Each new character adds one key and \
+                   cache](kv-cache), and only the last row has to be computed. Each new token adds one key and \
                    one value for each head in each block.\n\n\
                    The price is memory, and there is a limit. When the [context window](context-window) is full, the \
-                   oldest character drops out and all others move up one place. A model that adds a position to each \
+                   oldest token drops out and all others move up one place. A model that adds a position to each \
                    token must then compute their keys and values again.",
             set: |link| link.view = "cache".into(),
             asks: &[],
         },
         Beat {
             title: "What you can do now",
-            text: "You can say how temperature, top k, top p and min p change each character’s chance of being drawn, and you can work out that chance by hand. You know why greedy text repeats, what beam search is for, and what a cache saves. For the same text, the model’s own bets are always the same: only the choice differs.",
+            text: "You can say how temperature, top k, top p and min p change each token’s chance of being drawn, and you can work out that chance by hand. You know why greedy text repeats, what beam search is for, and what a cache saves. For the same text, the model’s own bets are always the same: only the choice differs.",
             set: |_| {},
             asks: &[],
         },
     ],
     tries: &[
         Trial {
-            text: "Set the temperature to 0 and press “Write it” many times. How many characters does it write before the text repeats itself?",
+            text: "Set the temperature to 0 and press “Write it” many times. How many tokens does it write before the text repeats itself?",
             label: "Set it to 0",
             id: "loop",
             set: |link| {
@@ -140,7 +140,7 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Raise the temperature to 2. What share do the characters in the last row, “others together,” have now? Then cut them off with top k.",
+            text: "Raise the temperature to 2. What share do the tokens in the last row, “others together,” have now? Then cut them off with top k.",
             label: "Make it hot",
             id: "hot",
             set: |link| {
@@ -157,7 +157,7 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Write with the cache until the context is full. What does the line below the picture say then? How many multiplications does one more character cost?",
+            text: "Write with the cache until the context is full. What does the line below the picture say then? How many multiplications does one more token cost?",
             label: "Open the cache",
             id: "full",
             set: |link| link.view = "cache".into(),
@@ -179,7 +179,7 @@ pub const SCRIPT: Script = Script {
                     "Seeing a repetition makes more of it likelier, and no random draw ever breaks the loop. Once everything the model can see is the same as before, its next choice must be the same too.",
                 ),
                 (
-                    "The largest share is always the same character.",
+                    "The largest share is always the same token.",
                     "It changes with the text before it. Look at the rows as you write.",
                 ),
             ],
@@ -208,14 +208,14 @@ pub const SCRIPT: Script = Script {
             asks: "The model is almost sure: its first choice has 97%. What do top k 5 and top p 0.9 keep?",
             options: &[
                 (
-                    "Both keep five characters.",
-                    "Top p counts shares, not characters. The first one alone already has more than 0.9.",
+                    "Both keep five tokens.",
+                    "Top p counts shares, not tokens. The first one alone already has more than 0.9.",
                 ),
                 (
-                    "Top k keeps five characters, top p one.",
+                    "Top k keeps five tokens, top p one.",
                     "Top p follows how sure the model is. Top k doesn’t.",
                 ),
-                ("Both keep one character.", "Top k 5 keeps five, however small their shares are."),
+                ("Both keep one token.", "Top k 5 keeps five, however small their shares are."),
             ],
             right: 1,
         },
@@ -234,7 +234,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "It may drop the beginning of the most probable continuation, and so miss it.",
-                    "To be certain, it might have to follow a huge number of beginnings. Each new character multiplies them.",
+                    "To be certain, it might have to follow a huge number of beginnings. Each new token multiplies them.",
                 ),
             ],
             right: 2,
@@ -245,7 +245,7 @@ pub const SCRIPT: Script = Script {
             asks: "A model has perplexity 1 on a text. What does that mean?",
             options: &[
                 (
-                    "It gave a share of 100% to every character that it had to guess.",
+                    "It gave a share of 100% to every token that it had to guess.",
                     "Each surprise is −ln 1 = 0, and e to the power of 0 is 1.",
                 ),
                 (
@@ -254,7 +254,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "It was wrong once.",
-                    "Perplexity doesn’t count mistakes. It says how many equally likely characters would make each guess just as hard.",
+                    "Perplexity doesn’t count mistakes. It says how many equally likely tokens would make each guess just as hard.",
                 ),
             ],
             right: 0,
@@ -273,7 +273,7 @@ pub fn more() -> AnyView {
             " (Holtzman, Buys, Du, Forbes, Choi, 2020), which also shows that what people write is not the most probable "
             "text. Min p is from "<cite>"Turning Up the Heat"</cite>" (Nguyen et al., 2024)."
         </p>
-        <Formula label="A character’s share at temperature T, over the set S of those that are kept"
+        <Formula label="A token’s share at temperature T, over the set S of those that are kept"
             source="Holtzman et al. 2020, sections 3.1 to 3.3">
             <msub><MathSym part="decode-share" role=Hue::Output>"p"</MathSym><mi>"i"</mi></msub><mo>"="</mo>
             <mfrac>
@@ -304,7 +304,7 @@ pub fn more() -> AnyView {
         <Snippet of=include_str!("code/cache.py") names=NAMES/>
         <p>
             "With rotary positions or ALiBi, and without positions, a cache could go on when the context is full: the oldest "
-            "key and value are dropped. What is left then still holds what it read from the character that fell out. This page "
+            "key and value are dropped. What is left then still holds what it read from the token that fell out. This page "
             "computes all rows again instead, so that it writes the same with a cache as without one, apart from rounding."
         </p>
     }

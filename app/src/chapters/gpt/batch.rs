@@ -247,7 +247,6 @@ mod tests {
                 values: vec![1.0, 2.0, 3.0, 4.0, 3.0, 2.0, 1.0, 0.0],
             },
             held_out: vec![2.0, 1.0],
-            windows: 3,
         }
     }
 

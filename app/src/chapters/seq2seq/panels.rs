@@ -171,6 +171,7 @@ pub fn search(page: Page) -> AnyView {
     let search = memo(move || page.reading.get().map(|reading| reading.search()));
     search_figure(
         "seq2seq-beam",
+        Signal::stored(""),
         search,
         page.provenance,
         || view! { <SliderField name="seq2seq-beam"/> },

@@ -2,7 +2,7 @@ import torch
 
 torch.manual_seed(0)
 torch.set_default_dtype(torch.float64)
-N, T, top_k, top_p, min_p = 30, 0.8, 12, 0.9, 0.1  # characters, temperature, cuts
+N, T, top_k, top_p, min_p = 30, 0.8, 12, 0.9, 0.1  # tokens, temperature, cuts
 z = 2 * torch.randn(N)
 
 # --- Temperature, top k, top p, min p, and one draw
@@ -15,7 +15,7 @@ s[share < min_p * share.max()] = -torch.inf
 share = torch.softmax(s, dim=0)  # [N]
 drawn = order[torch.multinomial(share, 1)]  # [1]
 
-# --- The same, character by character
+# --- The same, token by token
 P = torch.softmax(z / T, dim=0)
 ranked = sorted(range(N), key=lambda i: -P[i])[:top_k]
 whole, kept, so_far = P[ranked].sum(), [], 0.0
