@@ -156,10 +156,9 @@ fn memory(store: Store) -> impl IntoView {
             store.link.update(|link| link.moments = megabytes);
         }
     };
-    let present = move || store.moments.get();
     // A link may say anything in between.
     let mut choices = MEMORY.to_vec();
-    let given = untrack(present);
+    let given = store.moments.get_untracked();
     if let Err(place) = choices.binary_search(&given) {
         choices.insert(place, given);
     }
@@ -168,9 +167,9 @@ fn memory(store: Store) -> impl IntoView {
             <div class="field">
                 <label for="control-moments">"Memory for moments"</label>
                 <select id="control-moments" data-testid="control-moments" aria-describedby="hint-moments"
-                    on:change=choose prop:value=move || present().to_string()>
+                    on:change=choose>
                     {choices.into_iter().map(|choice| view! {
-                        <option value=choice selected=choice == given>{choice}" MB"</option>
+                        <option value=choice.to_string() selected=choice == given>{format!("{choice} MB")}</option>
                     }).collect_view()}
                 </select>
             </div>
