@@ -4,7 +4,8 @@ import { readFile } from "node:fs/promises";
 import { test } from "./harness.mjs";
 
 import {
-  byId, eventually, exported, live, number, numberUntil, openSettings, openView, paused, running, settled, train, useSite,
+  accessibilityProblems, byId, eventually, exported, live, number, numberUntil, openSettings, openView, parameter, paused,
+  running, settled, train, useSite,
 } from "./harness.mjs";
 
 const site = useSite();
@@ -59,6 +60,77 @@ test("every moment of the lab is shown as it was, while training goes on", async
   // Who trains wants to see it.
   await byId(page, "train-step").click();
   await eventually(async () => (await shown(page).count()) === 0, "the present is back");
+});
+
+/** Opens what is said of the device, where the memory for moments is chosen; returns that choice. */
+async function openMemory(page) {
+  await byId(page, "device-badge").click();
+  await byId(page, "control-moments").waitFor();
+  return byId(page, "control-moments");
+}
+
+/** How many moments are recorded, and the megabytes that they take, as the open panel says. */
+async function recorded(page) {
+  const said = await byId(page, "moments").textContent();
+  const [, count, megabytes] = said.match(/^(\d+) recorded, (\d+\.\d) MB$/);
+  return [Number(count), Number(megabytes)];
+}
+
+test("less memory for moments leaves fewer of them, and makes no other model", async (t) => {
+  const page = await site.open(t, "?workers=1&device=cpu");
+  await live(page, "attention");
+  const last = await train(page, 30);
+  await track(page).focus();
+  await page.keyboard.press("Home");
+  for (let i = 0; i < 20; i++) await page.keyboard.press("ArrowRight");
+  await settled(page);
+  assert.equal(await number(page, "time-shown"), 20, "each of the first steps is recorded");
+  const memory = await openMemory(page);
+  assert.equal(await memory.inputValue(), "64");
+  const [all] = await recorded(page);
+  assert(all > 30, `${all}`);
+  assert.match(await track(page).getAttribute("title"), new RegExp(`^${all} moments recorded, .* of 64 MB$`));
+  assert.deepEqual(await accessibilityProblems(page, { within: ".badge-details" }), []);
+  await memory.selectOption("4");
+  await numberUntil(page, "moments", (count) => count < all, `below ${all}`);
+  const [few, megabytes] = await recorded(page);
+  // One of the default model takes 0.4 MB.
+  assert(few > 4 && few < 12 && megabytes > 3.4 && megabytes <= 4, `${few}, ${megabytes} MB`);
+  assert.match(await track(page).getAttribute("title"), new RegExp(`^${few} moments recorded, .* of 4 MB$`));
+  await eventually(() => parameter(page, "moments") === "4", "the address says so");
+  assert.equal(await number(page, "loss-step"), last);
+  assert.equal(await number(page, "time-shown"), 20, "the moment on show stays");
+  // So do the first and the last.
+  await byId(page, "device-badge").click();
+  await track(page).focus();
+  await page.keyboard.press("Home");
+  assert.equal(await number(page, "time-shown"), 0);
+  for (let i = 2; i < few; i++) await page.keyboard.press("ArrowRight");
+  assert.equal(await shown(page).count(), 1);
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await shown(page).count(), 0);
+});
+
+test("a link says how much memory moments take, in the lab and in a chapter; more makes room again", async (t) => {
+  const page = await site.open(t, "?moments=4&step=40&workers=1&device=cpu");
+  await numberUntil(page, "loss-step", (step) => step === 40, "40");
+  await paused(page);
+  assert.equal(await (await openMemory(page)).inputValue(), "4");
+  const [few, megabytes] = await recorded(page);
+  assert(few > 4 && few < 12 && megabytes <= 4, `${few}, ${megabytes} MB`);
+
+  // What is in no list is offered too.
+  const other = await site.open(t, "?chapter=rnn&rnn-hidden=64&moments=5");
+  await numberUntil(other, "loss-step", (step) => step > 0, "above 0");
+  await paused(other);
+  const memory = await openMemory(other);
+  assert.equal(await memory.inputValue(), "5");
+  const [count, taken] = await recorded(other);
+  assert(count > 4 && count < 40 && taken > 4.5 && taken <= 5, `${count}, ${taken} MB`);
+  await memory.selectOption("64");
+  await eventually(() => parameter(other, "moments") === null, "it is the usual again");
+  await steps(other, 2);
+  await numberUntil(other, "moments", (now) => now === count + 2, `${count + 2}`);
 });
 
 test("a drag leads to a moment, the button back; questions about the past change no training", async (t) => {

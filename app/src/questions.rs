@@ -11,7 +11,7 @@ use unroll_protocol::{Ask, Command, Packed, Recorded, RunState};
 
 use crate::{
     controls::use_timer,
-    figures::{Sight, clock, rest_left, time_frame},
+    figures::{Sight, clock, rest_left, set_training, time_frame},
     reactive::{effect, memo},
 };
 
@@ -70,10 +70,15 @@ impl Open {
 }
 
 impl Questions {
-    /// `send` reaches the engine; `watched` is whether anybody reads what it says.
-    pub fn new(send: impl Fn(&Command) + 'static, watched: Signal<bool>) -> Self {
+    /// `send` reaches the engine; `watched` is whether anybody reads what it says. `megabytes` are for
+    /// the moments.
+    pub fn new(
+        send: impl Fn(&Command) + 'static,
+        watched: Signal<bool>,
+        megabytes: Memo<u32>,
+    ) -> Self {
         let open = Open { send: Rc::new(send), last: 0, takers: Vec::new() };
-        Self {
+        let questions = Self {
             generation: RwSignal::new(0),
             state: RwSignal::new(RunState::Paused),
             step: RwSignal::new(0),
@@ -84,12 +89,28 @@ impl Questions {
             watched,
             alive: RwSignal::new(false),
             open: StoredValue::new_local(open),
-        }
+        };
+        effect(move || {
+            let megabytes = megabytes.get();
+            // Each model may be in another engine, which was not told yet.
+            questions.generation.track();
+            if questions.alive.get() {
+                questions.tell(&Command::Budget(megabytes));
+            }
+        });
+        questions
     }
 
     /// The step that is looked at: the present one, or that of a moment. Tracks it.
     pub fn shown(self) -> u32 {
         self.at.get().unwrap_or_else(|| self.step.get())
+    }
+
+    /// The engine trains or rests, after so many steps.
+    pub fn went(self, state: RunState, step: u32) {
+        set_training(state == RunState::Running);
+        self.state.set(state);
+        self.step.set(step);
     }
 
     /// The moments that can be looked at are these now.
@@ -123,9 +144,13 @@ impl Questions {
 
     /// Has the engine train until so many steps are taken, whatever is on show.
     pub fn train_until(self, step: u32) {
+        self.tell(&Command::Until(step));
+    }
+
+    fn tell(self, command: &Command) {
         let send = self.open.try_with_value(|open| open.send.clone());
         if let Some(send) = send {
-            send(&Command::Until(step));
+            send(command);
         }
     }
 

@@ -27,7 +27,7 @@ use crate::{
     figures::{Curve, Sight},
     kept::Keeping,
     questions::{Answered, Questions, Said, use_answer},
-    reactive::effect,
+    reactive::{effect, memo},
 };
 use engine::Engine;
 use helpers::Helpers;
@@ -52,6 +52,8 @@ pub type Offer = Arc<dyn Fn() -> AnyView + Send + Sync>;
 pub struct Store {
     /// The settings as the form and the URL have them.
     pub link: RwSignal<Link>,
+    /// Megabytes for the moments of each run, also of those beside this one.
+    pub moments: Memo<u32>,
     /// The settings the present model was built with.
     pub built: RwSignal<Link>,
     pub source: RwSignal<Source>,
@@ -113,8 +115,11 @@ impl Store {
         let probe = probe.unwrap_or_else(|| corpora::probe(source.corpus).to_owned());
         let engine = StoredValue::new_local(Engine::default());
         let watched = RwSignal::new(!document().hidden());
+        let built = RwSignal::new(link.clone());
+        let link = RwSignal::new(link);
+        let moments = memo(move || link.with(|link| link.moments));
         let questions =
-            Questions::new(move |command| engine::send(engine, command), watched.into());
+            Questions::new(move |command| engine::send(engine, command), watched.into(), moments);
         let probe = RwSignal::new(probe);
         let inspecting = RwSignal::new(None::<[u32; 3]>);
         // Nothing shows it but the views that say so; a row is worked out beside it.
@@ -125,8 +130,9 @@ impl Store {
             Some(ask::Row { text: probe.get(), layer, head, query })
         });
         let store = Self {
-            built: RwSignal::new(link.clone()),
-            link: RwSignal::new(link),
+            link,
+            moments,
+            built,
             source: RwSignal::new(source),
             device: RwSignal::new(Device::Loading),
             started: RwSignal::new(None),

@@ -17,8 +17,8 @@ use std::collections::VecDeque;
 use burn::tensor::Device;
 use unroll_model::Trainer;
 use unroll_protocol::{
-    Checkpoint, Command, CommandKind, Event, ExperimentSpec, Packed, Question, RunState, StudySpec,
-    gpt, text::check_size,
+    Checkpoint, Command, CommandKind, Event, ExperimentSpec, Packed, Question, Recorded, RunState,
+    StudySpec, gpt, text::check_size,
 };
 
 use crate::{
@@ -62,6 +62,8 @@ pub struct Session<S: Studies = NoStudies> {
     writing_turn: bool,
     meter: Meter,
     told_at: f64,
+    /// Megabytes for the moments of a model.
+    budget: u32,
     pool: Pool,
     /// Whether the last slice could only wait for a helper.
     waiting: bool,
@@ -82,6 +84,7 @@ impl<S: Studies> Session<S> {
             writing_turn: false,
             meter: Meter::default(),
             told_at: f64::NEG_INFINITY,
+            budget: Recorded::BUDGET,
             pool: Pool::new(now),
             waiting: false,
         }
@@ -205,6 +208,13 @@ impl<S: Studies> Session<S> {
                 self.go(Going::Paused, post);
             }
             Command::HelperLost(number) => self.pool.lose(number),
+            Command::Budget(megabytes) => {
+                self.budget = megabytes;
+                if let Some(present) = &mut self.present {
+                    present.set_budget(megabytes);
+                    self.flush(post);
+                }
+            }
         }
         Ok(())
     }
@@ -314,7 +324,7 @@ impl<S: Studies> Session<S> {
             }
         };
         self.pool.start(workers.min(trainer.spec().batch), text);
-        let experiment = Experiment::new(trainer);
+        let experiment = Experiment::new(trainer, self.budget);
         self.writings.clear();
         self.meter = Meter::default();
         post(Event::Started(experiment.started(self.pool.shards())));
@@ -339,7 +349,7 @@ impl<S: Studies> Session<S> {
         if let Some(saved) = resume {
             study.restore(&saved).map_err(said)?;
         }
-        let study = StudyRun::new(study);
+        let study = StudyRun::new(study, self.budget);
         self.writings.clear();
         self.meter = Meter::default();
         self.pool.start(1, String::new());

@@ -3,11 +3,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use burn::tensor::Device;
-use unroll_engine::session::Session;
+use unroll_engine::session::{NoStudies, Session, Studies};
+use unroll_model::AnyStudy;
 use unroll_protocol::{
     Architecture, Ask, Command, CommandKind, CurvePoint, Event, ExperimentSpec, GptSpec, Link,
-    OptimizerSpec, Packed, Question, RunState, SampleSpec, Sampling, Started, Trace,
+    OptimizerSpec, Packed, Question, Recorded, RunState, SampleSpec, Sampling, Started, Trace,
     gpt::{Place, Written, ask},
+    link::Chapter,
     study::tokens,
 };
 
@@ -36,22 +38,14 @@ fn now() -> f64 {
     TICKS.fetch_add(10, Ordering::Relaxed) as f64
 }
 
-struct Driven {
-    session: Session,
+struct Driven<S: Studies = NoStudies> {
+    session: Session<S>,
     events: Vec<Event>,
 }
 
-impl Driven {
-    fn new() -> Self {
+impl<S: Studies> Driven<S> {
+    fn of() -> Self {
         Self { session: Session::new(Device::flex(), now), events: Vec::new() }
-    }
-
-    fn started(spec: ExperimentSpec, text: &str) -> Self {
-        let mut driven = Self::new();
-        let said =
-            driven.say(Command::Start { spec, text: text.repeat(8), resume: None, workers: 1 });
-        assert!(matches!(said[0], Event::Started(_)), "{said:?}");
-        driven
     }
 
     /// All events with which the engine answers a command at once.
@@ -76,6 +70,41 @@ impl Driven {
             self.slice();
         }
         panic!("it never came");
+    }
+
+    /// Takes so many steps.
+    fn steps(&mut self, count: u32) {
+        self.say(Command::Steps(count));
+        self.until(|_| false);
+    }
+
+    /// What was said last of the moments that are kept.
+    fn recorded(&self) -> Recorded {
+        let recorded = self.events.iter().rev().find_map(|event| match event {
+            Event::Recorded(recorded) => Some(recorded.clone()),
+            _ => None,
+        });
+        recorded.expect("it said what it keeps")
+    }
+}
+
+impl Driven {
+    fn new() -> Self {
+        Self::of()
+    }
+
+    fn started(spec: ExperimentSpec, text: &str) -> Self {
+        let mut driven = Self::new();
+        driven.start(spec, text);
+        driven
+    }
+
+    fn start(&mut self, spec: ExperimentSpec, text: &str) -> Started {
+        let text = text.repeat(8);
+        match self.say(Command::Start { spec, text, resume: None, workers: 1 }).remove(0) {
+            Event::Started(started) => started,
+            other => panic!("not started: {other:?}"),
+        }
     }
 
     fn points(&self) -> Vec<CurvePoint> {
@@ -253,11 +282,7 @@ fn a_kept_moment_is_answered_as_it_was_while_training_goes_on() {
         driven.until(|_| false);
         seen.push(driven.trace(text));
     }
-    let kept = driven.events.iter().rev().find_map(|event| match event {
-        Event::Recorded(recorded) => Some(recorded.clone()),
-        _ => None,
-    });
-    let kept = kept.expect("it said what it keeps");
+    let kept = driven.recorded();
     assert_eq!(kept.steps, [0, 1, 2, 3, 4, 5, 6, 7]);
     let parameters = driven.events.iter().find_map(|event| match event {
         Event::Started(started) => Some(started.parameters),
@@ -280,6 +305,80 @@ fn a_kept_moment_is_answered_as_it_was_while_training_goes_on() {
     driven.train(20);
     undisturbed.train(20);
     assert_eq!(driven.points()[..20], undisturbed.points()[..20]);
+}
+
+#[test]
+fn moments_keep_within_the_budget_of_this_model_and_of_the_next() {
+    let mut driven = Driven::new();
+    let parameters = driven.start(spec(), TEXT).parameters;
+    let most = (1_000_000 / (4 * parameters)) as usize;
+    driven.steps(100);
+    let all = driven.recorded();
+    assert!(all.steps.len() > most, "{all:?}");
+    // This one is on show.
+    let question = Packed::of(&Question::from(ask::Trace { text: "the".to_owned() }));
+    let at = Some(20);
+    let look = || Command::Ask { id: 9, question: question.clone(), at };
+    let seen = driven.say(look());
+    let said = driven.say(Command::Budget(1));
+    let [Event::Recorded(left)] = said.as_slice() else {
+        panic!("it did not say what is left: {said:?}");
+    };
+    assert_eq!((left.steps.len(), left.bytes), (most, 4 * parameters * most as u64));
+    assert!(left.steps.iter().all(|step| all.steps.contains(step)), "{left:?}");
+    assert!([0, 20, 100].iter().all(|step| left.steps.contains(step)), "{left:?}");
+    assert_eq!(driven.say(look()), seen);
+    assert_eq!(driven.say(Command::Budget(1)), []);
+    driven.steps(30);
+    assert_eq!(driven.recorded().steps.len(), most);
+
+    driven.start(spec(), TEXT);
+    driven.steps(100);
+    assert_eq!(driven.recorded().steps.len(), most);
+    let mut before_any = Driven::new();
+    assert_eq!(before_any.say(Command::Budget(1)), []);
+    before_any.start(spec(), TEXT);
+    before_any.steps(100);
+    assert_eq!(before_any.recorded(), driven.recorded());
+    before_any.say(Command::Budget(2));
+    before_any.steps(3);
+    assert_eq!(before_any.recorded().steps.len(), most + 1, "where it rests");
+}
+
+#[test]
+fn what_is_kept_changes_no_step() {
+    let mut usual = Driven::started(spec(), TEXT);
+    let mut none = Driven::new();
+    none.say(Command::Budget(0));
+    none.start(spec(), TEXT);
+    for driven in [&mut usual, &mut none] {
+        driven.steps(50);
+    }
+    assert_eq!(usual.points(), none.points());
+    assert_eq!(usual.trace("the cat"), none.trace("the cat"));
+    assert_eq!(none.recorded().steps, [0, 50]);
+}
+
+#[test]
+fn a_chapters_models_keep_within_the_budget_too() {
+    let link = Link { chapter: Chapter::Rnn, ..Link::default() };
+    let mut driven = Driven::<AnyStudy>::of();
+    let start = || {
+        let spec = link.study().expect("a chapter with models of its own");
+        Command::StartStudy { spec, text: TEXT.repeat(40) }
+    };
+    let Event::StudyStarted(started) = driven.say(start()).remove(0) else {
+        panic!("not started: {:?}", driven.events);
+    };
+    let most = (1_000_000 / (4 * started.parameters)) as usize;
+    driven.steps(100);
+    assert!(driven.recorded().steps.len() > most, "{most}");
+    driven.say(Command::Budget(1));
+    let left = driven.recorded();
+    assert_eq!((left.steps.len(), left.steps[0], left.steps[most - 1]), (most, 0, 100));
+    driven.say(start());
+    driven.steps(100);
+    assert_eq!(driven.recorded().steps.len(), most);
 }
 
 #[test]

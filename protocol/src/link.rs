@@ -14,7 +14,7 @@ pub use table::{Kind, MOST_STEPS, Setting, Value, Words, general_words, settings
 
 use core::fmt;
 
-use crate::{ExperimentSpec, StudySpec, gpt, start, study};
+use crate::{ExperimentSpec, Recorded, StudySpec, gpt, start, study};
 use rows::choice;
 
 /// Generates [`Chapter`], [`Link`] and their per-chapter parts from the list of chapters.
@@ -38,6 +38,8 @@ macro_rules! link {
             pub seed: u32,
             pub device: DeviceChoice,
             pub adapter: Adapter,
+            /// Megabytes that a run's moments may take up, see [`crate::Command::Budget`].
+            pub moments: u32,
             pub corpus: Corpus,
             /// The story beat in focus; 0 is the first.
             pub idea: u32,
@@ -67,6 +69,7 @@ macro_rules! link {
                     seed: 1,
                     device: DeviceChoice::Auto,
                     adapter: Adapter::Hardware,
+                    moments: Recorded::BUDGET,
                     corpus: Corpus::Tales,
                     idea: 0,
                     view: String::new(),

@@ -41,6 +41,10 @@ pub enum Command {
     HelperLost(u32),
     /// Takes steps until the model has taken this many, then pauses. Says the same twice as once.
     Until(u32),
+    /// Moments of this model and of later ones may take up this many megabytes; see
+    /// [`Recorded::BUDGET`]. What there is too much of goes at once: [`Event::Recorded`] says what is
+    /// left. With 0, moments are kept only where training rests.
+    Budget(u32),
 }
 
 /// The command that an answer is about.
@@ -59,6 +63,7 @@ pub enum CommandKind {
     RestoreLastGood,
     HelperLost,
     Until,
+    Budget,
     /// Bytes that are not a command.
     Unreadable,
 }
@@ -84,6 +89,7 @@ impl Command {
             Self::RestoreLastGood => CommandKind::RestoreLastGood,
             Self::HelperLost(_) => CommandKind::HelperLost,
             Self::Until(_) => CommandKind::Until,
+            Self::Budget(_) => CommandKind::Budget,
         }
     }
 }
@@ -195,6 +201,10 @@ pub struct Recorded {
 }
 
 impl Recorded {
+    /// Megabytes that moments may take up unless [`Command::Budget`] says otherwise. The first and
+    /// the last are kept in any case.
+    pub const BUDGET: u32 = 64;
+
     /// The recorded step nearest to `step`; `None` where nothing is recorded.
     pub fn nearest(&self, step: u32) -> Option<u32> {
         self.steps.iter().copied().min_by_key(|recorded| recorded.abs_diff(step))

@@ -14,6 +14,8 @@ use crate::{
 
 /// The program that runs our native steps.
 const NATIVE: &str = "bench_rounds";
+/// The one that measures what it costs to record a run's moments.
+const MOMENTS: &str = "bench_moments";
 
 pub fn run(arguments: &[String]) -> Result {
     let valued = ["--runs", "--rounds", "--only", "--python"];
@@ -63,6 +65,9 @@ pub fn run(arguments: &[String]) -> Result {
         let until_usable = dist::first_load(&sizes);
         figures.add("size/until-usable-cpu", "bytes, brotli", until_usable, sized);
         figures.add("size/app-wasm", "bytes, brotli", dist::app_wasm(&sizes), sized);
+        let shown = format!("cargo run --release -p unroll-engine --example {MOMENTS}");
+        let run = ["run", "--release", "--locked", "-p", "unroll-engine", "--example", MOMENTS];
+        figures.take(cargo().args(run), &shown)?;
         let mut page = node("bench.mjs");
         figures.take(page.arg(runs.to_string()), "node tests/bench.mjs")?;
     }

@@ -3,11 +3,16 @@
 use leptos::{ev, html, prelude::*};
 use unroll_protocol::{DeviceKind, DeviceReport, SelfCheck};
 
-use super::format::{counted, four_digits};
+use super::format::{counted, four_digits, grouped};
 use crate::{
+    course::Labs,
     fetched::{Fetch, View, fetched, part},
+    questions::Questions,
     store::{Device, Store, cores},
 };
+
+/// The choices of memory for moments, in megabytes.
+const MEMORY: [u32; 5] = [4, 16, 64, 256, 1024];
 
 /// The device in a few words; opens to its name, its self-check and its speed.
 #[component]
@@ -102,7 +107,7 @@ struct Ready {
 const REPORT: Fetch = part!(device: View = report);
 
 fn report() -> AnyView {
-    let store = expect_context::<Store>();
+    let (store, labs) = (expect_context::<Store>(), expect_context::<Labs>());
     let Ready { report, note } = expect_context();
     view! {
         <dl class="facts">
@@ -120,6 +125,8 @@ fn report() -> AnyView {
                     |speed| format!("{} ms a step", four_digits(speed.milliseconds_per_step)),
                 )}
             </dd>
+            <dt>"Moments"</dt>
+            <dd data-testid="moments">{move || moments(store, &labs)}</dd>
         </dl>
         {match report.self_check {
             Some(check) => view! { <Check check/> }.into_any(),
@@ -127,8 +134,52 @@ fn report() -> AnyView {
                 <p class="hint">"The CPU is what other devices are checked against."</p>
             }.into_any(),
         }}
+        {memory(store)}
     }
     .into_any()
+}
+
+/// How many moments of the run on show are recorded, and what they take.
+fn moments(store: Store, labs: &Labs) -> String {
+    let lab = labs.follow(store.link.with(|link| link.chapter));
+    let run = lab.map_or_else(|| Questions::from(store), Questions::from);
+    let recorded = run.recorded.get();
+    let megabytes = recorded.bytes as f64 / 1e6;
+    format!("{} recorded, {megabytes:.1} MB", grouped(recorded.steps.len() as u64))
+}
+
+/// The choice of how much memory moments may take. A list, for a slider would throw moments away on
+/// its way; and not made of the form's fields, which this part would have to wait for.
+fn memory(store: Store) -> impl IntoView {
+    let choose = move |event| {
+        if let Ok(megabytes) = event_target_value(&event).parse() {
+            store.link.update(|link| link.moments = megabytes);
+        }
+    };
+    // A link may say anything in between.
+    let mut choices = MEMORY.to_vec();
+    let given = store.moments.get_untracked();
+    if let Err(place) = choices.binary_search(&given) {
+        choices.insert(place, given);
+    }
+    view! {
+        <div class="fields">
+            <div class="field">
+                <label for="control-moments">"Memory for moments"</label>
+                <select id="control-moments" data-testid="control-moments" aria-describedby="hint-moments"
+                    on:change=choose>
+                    {choices.into_iter().map(|choice| view! {
+                        <option value=choice.to_string() selected=choice == given>{format!("{choice} MB")}</option>
+                    }).collect_view()}
+                </select>
+            </div>
+        </div>
+        <p class="hint" id="hint-moments">
+            "How much of this machine’s memory a run’s recorded moments may take. With more, they lie closer \
+             together, for a finer way back and a smoother replay. With less, what no longer fits is forgotten at \
+             once; the first moment, the last and the one on show stay."
+        </p>
+    }
 }
 
 /// How many workers share a step, and why.

@@ -14,7 +14,6 @@ use unroll_protocol::{
 use super::History;
 use crate::{
     chapters,
-    figures::set_training,
     questions::Questions,
     reactive::{effect, memo},
     store::{Device, Opened, Severity, Source, Store},
@@ -96,7 +95,7 @@ impl Lab {
         let inner = StoredValue::new_local(Inner { engine, ..Inner::default() });
         let active = memo(move || store.link.with(|link| link.chapter == chapter));
         let watched = Signal::derive(move || active.get() && store.watched.get());
-        let questions = Questions::new(move |command| send(inner, command), watched);
+        let questions = Questions::new(move |command| send(inner, command), watched, store.moments);
         let lab = Self {
             chapter,
             device: RwSignal::new(Device::Loading),
@@ -292,11 +291,7 @@ impl Lab {
                 self.milliseconds_per_step.set(Some(progress.milliseconds_per_step));
                 self.step.set(self.history.with_untracked(History::last_step));
             }
-            Event::State { state, step } => {
-                set_training(state == RunState::Running);
-                self.state.set(state);
-                self.step.set(step);
-            }
+            Event::State { state, step } => self.questions.went(state, step),
             Event::Answered { id, step, answer, more } => {
                 self.questions.answered(id, Some(Ok((step, answer))), more);
             }

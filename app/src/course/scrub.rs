@@ -14,6 +14,7 @@ use crate::{
     figures::{drag::dragging, writers::set_films},
     questions::Questions,
     reactive::{effect, memo},
+    store::Store,
 };
 
 /// The recorded moment, or else the present, that is nearest to this share of the track.
@@ -39,19 +40,19 @@ fn stepped(key: &str, recorded: &[u32], last: u32, at: Option<u32>) -> Option<Op
     Some(past.get(next).copied())
 }
 
-/// What is kept of a run, in words.
-fn kept(recorded: &Recorded) -> String {
+/// What is kept of a run, in words, and how many megabytes there are for it.
+fn kept(recorded: &Recorded, budget: u32) -> String {
     if recorded.steps.is_empty() {
         return "No moments recorded yet".to_owned();
     }
     let megabytes = recorded.bytes as f64 / 1e6;
     let count = counted(recorded.steps.len() as u64, "moment");
-    format!("{count} recorded, {megabytes:.1} MB")
+    format!("{count} recorded, {megabytes:.1} of {budget} MB")
 }
 
 /// The slider over the track of the run in the context, and the button that leads back to the present.
 pub fn scrub() -> AnyView {
-    let run: Run = expect_context();
+    let (run, store) = (expect_context::<Run>(), expect_context::<Store>());
     let Questions { at, goal, recorded, .. } = run.questions;
     let root = NodeRef::<html::Div>::new();
     // Nothing but the present can be looked at.
@@ -113,7 +114,7 @@ pub fn scrub() -> AnyView {
             data-testid="time-track" node_ref=root role="slider" tabindex="0"
             aria-label="Moment of training on show" aria-valuemin="0" aria-valuemax=move || run.step.get()
             aria-valuenow=move || run.questions.shown() aria-valuetext=value
-            aria-disabled=move || fixed.get().then_some("true") title=move || kept(&recorded.get())
+            aria-disabled=move || fixed.get().then_some("true") title=move || kept(&recorded.get(), store.moments.get())
             on:keydown=key>
             <span class="time-after" style=head></span>
             <span class="time-head" style=head></span>
@@ -199,6 +200,15 @@ fn Length(player: Player) -> impl IntoView {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_bar_says_how_much_is_kept_and_how_much_may_be() {
+        assert_eq!(kept(&Recorded::default(), 64), "No moments recorded yet");
+        let recorded = Recorded { steps: vec![0], bytes: 420_000 };
+        assert_eq!(kept(&recorded, 64), "1 moment recorded, 0.4 of 64 MB");
+        let recorded = Recorded { steps: (0..31).collect(), bytes: 13_020_000 };
+        assert_eq!(kept(&recorded, 16), "31 moments recorded, 13.0 of 16 MB");
+    }
 
     #[test]
     fn a_drag_and_keys_lead_to_recorded_moments_and_back_to_the_present() {

@@ -10,7 +10,7 @@ use super::{
     Diverged, Previous, Severity, Speed, Store,
     pace::{Pace, Starting},
 };
-use crate::{figures::set_training, kept};
+use crate::kept;
 
 /// A model that rests is kept so long after its last step: steps come in a row.
 const SAVE_AFTER: Duration = Duration::from_secs(1);
@@ -32,9 +32,7 @@ impl Store {
                 }
             }
             Event::State { state, step } => {
-                set_training(state == RunState::Running);
-                self.state.set(state);
-                self.step.set(step);
+                self.questions.went(state, step);
                 self.keep_pace();
                 if state == RunState::Paused {
                     set_timeout(move || self.save_at_rest(), SAVE_AFTER);

@@ -101,10 +101,11 @@ fn rate_of(trainer: &Trainer) -> f32 {
 }
 
 impl Experiment {
-    pub fn new(trainer: Trainer) -> Self {
+    /// `megabytes` are for its moments.
+    pub fn new(trainer: Trainer, megabytes: u32) -> Self {
         let good = Good::of(&trainer);
         let best_loss = f32::INFINITY;
-        let history = History::new(trainer.parameter_count());
+        let history = History::new(trainer.parameter_count(), megabytes);
         let mut experiment = Self {
             trainer,
             points: Vec::new(),
@@ -126,6 +127,11 @@ impl Experiment {
         if !self.history.ends_with(step) {
             self.history.keep(step, self.trainer.model_to_keep());
         }
+    }
+
+    /// See [`History::set_budget`].
+    pub fn set_budget(&mut self, megabytes: u32) {
+        self.history.set_budget(megabytes);
     }
 
     /// See [`History::report`].

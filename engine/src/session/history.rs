@@ -1,7 +1,6 @@
 //! Moments of a run, kept to be asked about later.
 
-/// Bytes of weights that one run keeps at most, besides its first moment and its last.
-pub const BUDGET: u64 = 64_000_000;
+const MEGABYTE: u64 = 1_000_000;
 /// More moments than this no bar can show apart.
 const MOST: u64 = 256;
 /// Moments are this share of the steps apart: evenly on a log scale, and at first one a step.
@@ -12,7 +11,8 @@ pub struct History<T> {
     kept: Vec<(u32, T)>,
     /// Of one moment.
     bytes: u64,
-    most: usize,
+    /// Of all of them at most, but for the first and the last.
+    budget: u64,
     /// The step of the moment that was asked about last.
     asked: Option<u32>,
     /// Whether a moment came or went since the last report.
@@ -21,16 +21,23 @@ pub struct History<T> {
 
 impl<T> History<T> {
     /// No moments yet of models with so many parameters.
-    pub fn new(parameters: u64) -> Self {
+    pub fn new(parameters: u64, megabytes: u32) -> Self {
         let bytes = (size_of::<f32>() as u64 * parameters).max(1);
-        let most = (BUDGET / bytes).clamp(2, MOST) as usize;
-        Self { kept: Vec::new(), bytes, most, asked: None, changed: false }
+        let budget = MEGABYTE * u64::from(megabytes);
+        Self { kept: Vec::new(), bytes, budget, asked: None, changed: false }
+    }
+
+    /// Has moments take up this many megabytes at most from now on. Those for which there is no room
+    /// any more go at once; those that went before do not come back.
+    pub fn set_budget(&mut self, megabytes: u32) {
+        self.budget = MEGABYTE * u64::from(megabytes);
+        self.thin();
     }
 
     /// Whether the moment after `step` steps is to be kept.
     pub fn is_due(&self, step: u32) -> bool {
         let next = |last: u32| last.saturating_add(1.max(last / SHARE));
-        self.kept.last().is_none_or(|(last, _)| step >= next(*last))
+        self.budget > 0 && self.kept.last().is_none_or(|(last, _)| step >= next(*last))
     }
 
     /// Whether the moment after `step` steps is the last one.
@@ -38,20 +45,26 @@ impl<T> History<T> {
         self.kept.last().is_some_and(|(last, _)| *last == step)
     }
 
-    /// Keeps the moment after `step` steps, which must be later than all others. Where there is no
-    /// room for it, the moment goes whose neighbors are nearest to each other; not the one that was
-    /// asked about last, for it is on show.
+    /// Keeps the moment after `step` steps, which must be later than all others.
     pub fn keep(&mut self, step: u32, moment: T) {
         debug_assert!(self.kept.last().is_none_or(|(last, _)| *last < step));
         self.kept.push((step, moment));
         self.changed = true;
-        while self.kept.len() > self.most {
+        self.thin();
+    }
+
+    /// While there is no room for all, the moment goes whose neighbors are nearest to each other; not
+    /// the one that was asked about last, for it is on show.
+    fn thin(&mut self) {
+        let most = (self.budget / self.bytes).clamp(2, MOST) as usize;
+        while self.kept.len() > most {
             let place = |at: usize| f64::from(self.kept[at].0 + 1).ln();
             let gap = |at: &usize| place(at + 1) - place(at - 1);
             let inner = 1..self.kept.len() - 1;
             let inner = inner.filter(|at| Some(self.kept[*at].0) != self.asked);
             let Some(nearest) = inner.min_by(|a, b| gap(a).total_cmp(&gap(b))) else { break };
             self.kept.remove(nearest);
+            self.changed = true;
         }
     }
 
@@ -82,16 +95,18 @@ impl<T> History<T> {
 mod tests {
     use super::*;
 
+    const USUAL: u32 = unroll_protocol::Recorded::BUDGET;
+
     /// The steps kept of a run of so many steps.
     fn run(parameters: u64, steps: u32) -> Vec<u32> {
-        let mut history = History::new(parameters);
+        let mut history = History::new(parameters, USUAL);
         for step in 0..=steps {
             if history.is_due(step) {
                 history.keep(step, ());
             }
         }
         let (kept, bytes) = history.report().expect("it was never reported");
-        assert!(bytes <= BUDGET.max(2 * history.bytes), "{parameters}: {bytes}");
+        assert!(bytes <= 64_000_000.max(2 * history.bytes), "{parameters}: {bytes}");
         assert_eq!(history.report(), None);
         kept
     }
@@ -129,7 +144,7 @@ mod tests {
     #[test]
     fn the_moment_on_show_stays() {
         // Room for two moments, the first and the last; and for the one on show.
-        let mut history = History::new(12_000_000);
+        let mut history = History::new(12_000_000, USUAL);
         for step in 0..=9 {
             history.keep(step, ());
             if step == 3 {
@@ -145,8 +160,45 @@ mod tests {
     }
 
     #[test]
+    fn a_smaller_budget_thins_at_once_and_a_larger_one_makes_room() {
+        // A moment takes up 0.4 MB.
+        let mut history = History::new(100_000, USUAL);
+        let steps = |history: &mut History<()>| history.report().map(|(steps, _)| steps);
+        (0..=30).for_each(|step| history.keep(step, ()));
+        assert_eq!(steps(&mut history).map(|kept| kept.len()), Some(31));
+        // More room than is needed changes nothing, and is no news.
+        history.set_budget(1024);
+        assert_eq!(history.report(), None);
+        history.ask(Some(20));
+        history.set_budget(2);
+        let (kept, bytes) = history.report().expect("moments went");
+        assert_eq!((kept.len(), bytes), (5, 2_000_000));
+        assert!(kept[0] == 0 && kept.contains(&20) && kept[4] == 30, "{kept:?}");
+        history.set_budget(2);
+        assert_eq!(history.report(), None);
+        // What went is gone; what comes finds room.
+        history.set_budget(USUAL);
+        assert_eq!(history.report(), None);
+        history.keep(31, ());
+        let more = [kept, vec![31]].concat();
+        assert_eq!(steps(&mut history), Some(more));
+    }
+
+    #[test]
+    fn without_a_budget_moments_are_kept_only_where_training_rests() {
+        let mut history = History::new(10, 0);
+        history.keep(0, ());
+        assert!((1..1000).all(|step| !history.is_due(step)));
+        history.keep(7, ());
+        history.keep(9, ());
+        assert_eq!(history.report(), Some((vec![0, 9], 80)));
+        history.set_budget(4);
+        assert!(!history.is_due(9) && history.is_due(10));
+    }
+
+    #[test]
     fn the_nearest_is_found_and_what_came_later_is_forgotten() {
-        let mut history = History::new(10);
+        let mut history = History::new(10, USUAL);
         assert!(history.ask(Some(3)).is_none());
         for step in [0, 4, 9] {
             history.keep(step, step);

@@ -81,6 +81,14 @@ impl<S: Studies> Present<S> {
         }
     }
 
+    /// Has moments take up this many megabytes at most.
+    pub fn set_budget(&mut self, megabytes: u32) {
+        match self {
+            Self::Gpt(experiment, _) => experiment.set_budget(megabytes),
+            Self::Study(study) => study.set_budget(megabytes),
+        }
+    }
+
     /// Which moments can be asked about, if that is not as it was when it was last asked for.
     pub fn recorded(&mut self) -> Option<Event> {
         let (steps, bytes) = match self {

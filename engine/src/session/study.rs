@@ -168,8 +168,9 @@ pub struct StudyRun<S: Studies> {
 }
 
 impl<S: Studies> StudyRun<S> {
-    pub fn new(study: S) -> Self {
-        let history = History::new(study.started().parameters);
+    /// `megabytes` are for its moments.
+    pub fn new(study: S, megabytes: u32) -> Self {
+        let history = History::new(study.started().parameters, megabytes);
         let mut run = Self { study, points: Vec::new(), history };
         run.record();
         run
@@ -186,6 +187,11 @@ impl<S: Studies> StudyRun<S> {
         if !self.history.ends_with(step) {
             self.history.keep(step, self.study.moment());
         }
+    }
+
+    /// See [`History::set_budget`].
+    pub fn set_budget(&mut self, megabytes: u32) {
+        self.history.set_budget(megabytes);
     }
 
     /// See [`History::report`].

@@ -377,6 +377,8 @@ const GENERAL: &[TableRow] = &[
     plain!(of Gpt, "workers", "Workers", gpt.workers: Whole, Kind::Whole { min: 0, max: MOST_WORKERS },
         "How many workers share a step on the CPU: 0 takes as many as are worth it on this machine. \
          Part of what makes a run come out the same."),
+    plain!("moments", "Memory for moments", moments: Whole, Kind::Whole { min: 4, max: 1024 },
+        "How many megabytes the recorded moments of a run may take up."),
     plain!("idea", "Beat", idea: Whole, Kind::Whole { min: 0, max: 20 },
         "Which beat of the story is in focus; 0 is the first. A link with nothing else shows it as it \
          sets the stage."),
@@ -544,6 +546,24 @@ mod tests {
         ] {
             let (link, problems) = Link::parse([(name, value)], "");
             assert_eq!((link, problems.len()), (Link::default(), 1), "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn memory_for_moments_is_no_matter_of_a_model() {
+        for chapter in Chapter::ALL {
+            let query = [("chapter", chapter.id()), ("moments", "16")];
+            let (link, problems) = Link::parse(query, "");
+            let usual = Link { chapter: *chapter, ..Link::default() };
+            assert_eq!((link.moments, problems.as_slice()), (16, [].as_slice()));
+            assert_eq!((link.study(), link.experiment()), (usual.study(), usual.experiment()));
+            assert_eq!(link.query(), format!("chapter={}&moments=16", chapter.id()));
+            // Neither undo nor a beat of the story takes it back.
+            assert_eq!(link.clone().with_chapter_of(&usual), link);
+        }
+        for given in ["0", "3", "1025", "-4", "64.5"] {
+            let (link, problems) = Link::parse([("moments", given)], "");
+            assert_eq!((link, problems.len()), (Link::default(), 1), "{given}");
         }
     }
 

@@ -11,8 +11,19 @@ use super::super::story::model_of;
 pub const NO_CHANGE: &str = "same";
 
 /// Settings that are about the page, not about a run or what is seen of it.
-const OF_THE_PAGE: [&str; 10] =
-    ["chapter", "idea", "device", "adapter", "autostart", "step", "twin", "embed", "hide", "theme"];
+const OF_THE_PAGE: [&str; 11] = [
+    "chapter",
+    "idea",
+    "device",
+    "adapter",
+    "moments",
+    "autostart",
+    "step",
+    "twin",
+    "embed",
+    "hide",
+    "theme",
+];
 
 /// The setting that says which text is learned.
 const TEXT: &str = "corpus";
@@ -101,9 +112,19 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_left_out() {
-        let link = parsed("chapter=norm&twin=seed:x;nothing:1;embed:1;layers:99;corpus:own;seed:3");
+        let link = parsed(
+            "chapter=norm&twin=seed:x;nothing:1;embed:1;layers:99;corpus:own;moments:8;seed:3",
+        );
         let named: Vec<_> = changes(&link).iter().map(|(s, v)| format!("{}={v}", s.name)).collect();
         assert_eq!(named, ["seed=3"]);
+    }
+
+    #[test]
+    fn a_twin_records_as_many_moments_as_the_run() {
+        let link = parsed("chapter=rnn&moments=16&twin=seed:2");
+        let twin = twin_of(&link, &link);
+        assert_eq!(twin.moments, 16);
+        assert_eq!(taken_over(&link, &link, &twin), link);
     }
 
     #[test]

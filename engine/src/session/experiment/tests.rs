@@ -1,5 +1,5 @@
 use burn::tensor::Device;
-use unroll_protocol::{ExperimentSpec, GptSpec, Link, OptimizerSpec};
+use unroll_protocol::{ExperimentSpec, GptSpec, Link, OptimizerSpec, Recorded};
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn experiment() -> Experiment {
         ..link
     };
     let trainer = Trainer::new(&spec, &TEXT.repeat(8), &Device::flex()).expect("a good spec");
-    Experiment::new(trainer)
+    Experiment::new(trainer, Recorded::BUDGET)
 }
 
 fn slice(experiment: &mut Experiment, together: u32) -> Taken {
