@@ -203,7 +203,7 @@ impl AnyStudy {
     ///
     /// A sentence if the device can't be read from.
     pub fn saved(&mut self) -> impl Future<Output = Result<StudyCheckpoint, Refusal>> + use<> {
-        let saving = Saving::of(|keeper| each!(&mut self.kind, study => study.keep(keeper)));
+        let saving = Saving::of(|keeper| self.keep(keeper));
         let (step, vocabulary) = (self.step(), self.started().vocabulary);
         async move {
             let parameters = saving.read().await?;
@@ -227,10 +227,12 @@ impl AnyStudy {
             return Err(Refusal(format!("It says that it took {step} steps, which can’t be.")));
         }
         self.discard();
-        let expected = Saving::of(|keeper| each!(&mut self.kind, study => study.keep(keeper)));
-        expected.restore(parameters, *step, |keeper| {
-            each!(&mut self.kind, study => study.keep(keeper));
-        })
+        let expected = Saving::of(|keeper| self.keep(keeper));
+        expected.restore(parameters, *step, |keeper| self.keep(keeper))
+    }
+
+    fn keep(&mut self, keeper: &mut Keeper<'_>) {
+        each!(&mut self.kind, study => study.keep(keeper));
     }
 
     /// What answers are computed from at present.

@@ -69,8 +69,8 @@ struct Inner {
     runs: bool,
     /// Called with the models that are asked for.
     saved: Option<Box<dyn FnOnce(Packed)>>,
-    /// What is done if the engine does not take models out of a file, and what `sent` is then.
-    refused: Option<(Box<dyn FnOnce(&str)>, Sent)>,
+    /// While the engine is given models out of a file, what `sent` was before.
+    before: Option<Sent>,
 }
 
 type Sent = Option<(StudySpec, Arc<str>)>;
@@ -219,18 +219,16 @@ impl Lab {
             if !self.ready.get() {
                 return;
             }
-            let opened = self.take_opened(&spec);
+            let take = |opened: &mut Option<Opened>| (opened.as_mut()?.take)(&spec);
+            let resume = self.store.opened.try_update_value(take).flatten();
             let wanted = Some((spec.clone(), text.clone()));
-            let sent = self.inner.try_update_value(|inner| {
+            let fresh = self.inner.try_update_value(|inner| {
+                let fresh = resume.is_some() || inner.sent != wanted;
                 let before = core::mem::replace(&mut inner.sent, wanted);
-                let fresh = opened.is_some() || inner.sent != before;
-                fresh.then(|| {
-                    let (saved, refused) = opened.map(|o| (o.saved, o.refused)).unzip();
-                    inner.refused = refused.map(|refused| (refused, before));
-                    saved
-                })
+                inner.before = resume.is_some().then_some(before);
+                fresh
             });
-            if let Some(Some(resume)) = sent {
+            if fresh == Some(true) {
                 self.send(&Command::StartStudy { spec, text: text.to_string(), resume });
             }
         });
@@ -239,15 +237,6 @@ impl Lab {
                 self.pause();
             }
         });
-    }
-
-    /// The models out of a file that are to be these.
-    fn take_opened(self, spec: &StudySpec) -> Option<Opened> {
-        let corpus = self.store.source.with_untracked(|source| source.corpus);
-        let fits = |opened: &Opened| {
-            opened.spec == *spec && opened.corpus.is_none_or(|wanted| wanted == corpus)
-        };
-        self.store.opened.try_update_value(|opened| opened.take_if(|opened| fits(opened))).flatten()
     }
 
     /// Where its session is held, along with those of other chapters.
@@ -299,13 +288,12 @@ impl Lab {
                 self.questions.answered(id, Some(Err(reason)), false);
             }
             Event::Refused { command: CommandKind::StartStudy, reason } => {
-                match self.inner.try_update_value(|inner| inner.refused.take()).flatten() {
-                    Some((refused, sent)) => {
-                        self.inner.update_value(|inner| inner.sent = sent);
-                        refused(&reason);
-                    }
-                    None => self.problem.set(Some(reason)),
-                }
+                let before = self.inner.try_update_value(|inner| inner.before.take()).flatten();
+                let Some(before) = before else { return self.problem.set(Some(reason)) };
+                self.inner.update_value(|inner| inner.sent = before);
+                self.store.opened.with_value(|opened| {
+                    opened.iter().for_each(|opened| (opened.refused)(&reason));
+                });
             }
             Event::StudyCheckpoint(saved) => {
                 if let Some(then) =
@@ -341,7 +329,7 @@ impl Lab {
         // Models that have taken steps come out of a file: the learner wants them as they are.
         let is_new = started.step == 0;
         self.inner.update_value(|inner| {
-            inner.refused = None;
+            inner.before = None;
             inner.runs &= is_new;
         });
         self.started.set(Some(Arc::new(started)));

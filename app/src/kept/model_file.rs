@@ -3,7 +3,7 @@
 use js_sys::{Array, Uint8Array};
 use leptos::{html, prelude::*, task::spawn_local};
 use serde_json::Value;
-use unroll_protocol::{Link, Packed, StudyCheckpoint, Tokens, link::Corpus};
+use unroll_protocol::{Link, Packed, StudyCheckpoint, StudySpec, Tokens, link::Corpus};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag, File};
 
@@ -236,12 +236,17 @@ fn take_study(store: Store, file: String, reading: &Reading) -> Result<(), Refus
     let given = Link { chapter: saved.chapter, seed: saved.seed, ..before.clone() };
     let link = given.with_chapter_of(saved);
     let Some(spec) = link.study() else { return Ok(()) };
-    let saved = Packed::of(reading.checkpoint());
+    let mut saved = Some(Packed::of(reading.checkpoint()));
+    let take = move |wanted: &StudySpec| {
+        let is_text = |corpus| store.source.with_untracked(|source| source.corpus == corpus);
+        saved.take_if(|_| *wanted == spec && corpus.is_none_or(is_text))
+    };
     let refused = move |reason: &str| {
         store.notify(Severity::Refusal, format!("“{file}” can’t be opened. {reason}"));
-        store.link.set(before);
+        store.link.set(before.clone());
     };
-    store.opened.set_value(Some(Opened { spec, corpus, saved, refused: Box::new(refused) }));
+    let opened = Opened { take: Box::new(take), refused: Box::new(refused) };
+    store.opened.set_value(Some(opened));
     if let Some(corpus) = corpus.filter(|corpus| *corpus != present) {
         store.choose_corpus(corpus);
     }

@@ -107,12 +107,10 @@ pub fn first_source(link: &Link) -> (Source, Option<String>) {
     (Source { corpus, name: corpora::name(corpus).to_owned(), text }, missing)
 }
 
-/// A chapter's models out of a file, until its lab takes them.
+/// A chapter's models out of a file, for the lab that builds what they were.
 pub struct Opened {
-    pub spec: StudySpec,
-    /// The text that they learned, where it is built in.
-    pub corpus: Option<Corpus>,
-    pub saved: Packed,
-    /// Called with the reason if the engine does not take them.
-    pub refused: Box<dyn FnOnce(&str)>,
+    /// They, if this is what they were built by; once.
+    pub take: Box<dyn FnMut(&StudySpec) -> Option<Packed>>,
+    /// The engine did not take them, for this reason.
+    pub refused: Box<dyn Fn(&str)>,
 }

@@ -88,6 +88,19 @@ impl Keeper<'_> {
         optimizer: &mut Optimizer,
     ) {
         let parameters = named_parameters(model);
+        if let Some((values, moments, step)) = self.parameters(name, parameters, optimizer) {
+            *model = optimizer.put_back(model.clone(), values, moments, step);
+        }
+    }
+
+    /// What a model is to be put back to, with its optimizer; nothing while it is saved. Apart, since there
+    /// are many kinds of models.
+    fn parameters(
+        &mut self,
+        name: &str,
+        parameters: Vec<Named>,
+        optimizer: &Optimizer,
+    ) -> Option<(Vec<Tensor<1>>, Vec<Moments>, u32)> {
         match &mut self.0 {
             Doing::Saving(saving) => {
                 let moments = optimizer.moments().iter().cloned().map(Some);
@@ -95,6 +108,7 @@ impl Keeper<'_> {
                     .into_iter()
                     .map(|(path, shape, value)| (format!("{name}.{path}"), shape, value));
                 saving.0.extend(named.zip(moments));
+                None
             }
             Doing::Restoring(saved, step) => {
                 let (mut values, mut moments) = (Vec::new(), Vec::new());
@@ -103,7 +117,7 @@ impl Keeper<'_> {
                     moments.push(Moments { first: put(first, value), second: put(second, value) });
                     values.push(put(&saved.value.values, value));
                 }
-                *model = optimizer.put_back(model.clone(), values, moments, *step);
+                Some((values, moments, *step))
             }
         }
     }
