@@ -103,6 +103,12 @@ fn said(row: &Row) -> [String; 2] {
 /// The learner's own text that the model on the page learns: what it is called, and its checksum.
 type OwnText = Option<(String, u32)>;
 
+fn own_text(store: Store, sum: Memo<u32>) -> OwnText {
+    store
+        .source
+        .with(|source| (source.corpus == Corpus::Own).then(|| (source.name.clone(), sum.get())))
+}
+
 /// What a run has otherwise than the model on the page: "Layers: 2, not 4".
 fn differences(head: &Head, built: &Link, own: &OwnText) -> Vec<String> {
     if head.query.is_empty() {
@@ -403,7 +409,7 @@ fn renaming(store: Store, file: String, name: String, close: Callback<()>) -> An
 }
 
 /// One run of the list. `renamed` holds the file of the one whose name is being changed.
-fn item(row: Row, bin: Bin, renamed: RwSignal<Option<String>>, text: Memo<OwnText>) -> AnyView {
+fn item(row: Row, bin: Bin, renamed: RwSignal<Option<String>>, sum: Memo<u32>) -> AnyView {
     let store = bin.store;
     let own = store.keeping(|keeping| keeping.file.as_ref() == Some(&row.file));
     let (damaged, elsewhere) = (row.head.is_none(), row.elsewhere);
@@ -413,7 +419,7 @@ fn item(row: Row, bin: Bin, renamed: RwSignal<Option<String>>, text: Memo<OwnTex
         let differences = head
             .as_ref()
             .filter(|_| !own)
-            .map(|head| store.built.with(|built| text.with(|text| differences(head, built, text))));
+            .map(|head| store.built.with(|built| differences(head, built, &own_text(store, sum))));
         differences.filter(|all| !all.is_empty()).map(|all| {
             view! {
                 <p class="hint" data-testid="kept-differs">
@@ -540,10 +546,11 @@ pub(super) fn list() -> AnyView {
             }
         });
     });
-    let text = memo(move || {
-        store.source.with(|source| {
-            let is_own = source.corpus == Corpus::Own;
-            is_own.then(|| (source.name.clone(), checksum(source.text.as_bytes())))
+    // A number alone: a memo of anything else is code that the chapters' shared file would have to hold.
+    let sum = memo(move || {
+        store.source.with(|source| match source.corpus {
+            Corpus::Own => checksum(source.text.as_bytes()),
+            _ => 0,
         })
     });
     let total = move || {
@@ -575,7 +582,7 @@ pub(super) fn list() -> AnyView {
         .into_any(),
         Some(Ok(rows)) => view! {
             <ul class="kept-list">
-                {rows.into_iter().map(|row| item(row, bin, renamed, text)).collect_view()}
+                {rows.into_iter().map(|row| item(row, bin, renamed, sum)).collect_view()}
             </ul>
             <p class="hint" data-testid="kept-total">{total}</p>
             <button type="button" class="button" id=ALL data-testid="kept-delete-all" on:click=delete_all>"Delete all"</button>
