@@ -112,7 +112,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     let cases = [
         ("another text", hurt(|kept| kept.vocabulary.truncate(5))),
         ("parameters", hurt(|kept| kept.parameters.truncate(2))),
-        ("belongs", hurt(|kept| kept.parameters[1].name.push('x'))),
+        ("no place", hurt(|kept| kept.parameters[1].name.push('x'))),
         ("wrong size", hurt(|kept| kept.parameters[1].value.shape[0] += 1)),
         ("wrong size", hurt(|kept| kept.parameters[1].value.values.truncate(1))),
         ("wrong size", hurt(|kept| kept.parameters[1].second_moment.truncate(1))),

@@ -5,7 +5,7 @@ use unroll_protocol::{DeviceKind, DeviceReport, SelfCheck};
 
 use super::format::{counted, four_digits, grouped};
 use crate::{
-    course::Labs,
+    course::{Lab, Labs},
     fetched::{Fetch, View, fetched, part},
     questions::Questions,
     store::{Device, Store, cores},
@@ -109,6 +109,12 @@ const REPORT: Fetch = part!(device: View = report);
 fn report() -> AnyView {
     let (store, labs) = (expect_context::<Store>(), expect_context::<Labs>());
     let Ready { report, note } = expect_context();
+    // That of the chapter on show; the lab's is the store.
+    let labs = StoredValue::new(labs);
+    let lab = move || {
+        let chapter = store.link.with(|link| link.chapter);
+        labs.with_value(|labs| labs.follow(chapter))
+    };
     view! {
         <dl class="facts">
             <dt>"Device"</dt>
@@ -116,17 +122,20 @@ fn report() -> AnyView {
             {note.map(|note| view! { <dt>"Why"</dt> <dd>{note}</dd> })}
             {(report.kind == DeviceKind::Cpu).then(|| view! {
                 <dt>"Workers"</dt>
-                <dd data-testid="workers">{move || workers(store)}</dd>
+                <dd data-testid="workers">{move || match lab() {
+                    Some(_) => "1, enough for a chapter’s small models".to_owned(),
+                    None => workers(store),
+                }}</dd>
             })}
             <dt>"Speed"</dt>
             <dd>
-                {move || store.speed.get().map_or_else(
+                {move || speed(store, lab()).map_or_else(
                     || "not measured yet".to_owned(),
-                    |speed| format!("{} ms a step", four_digits(speed.milliseconds_per_step)),
+                    |milliseconds| format!("{} ms a step", four_digits(milliseconds)),
                 )}
             </dd>
             <dt>"Moments"</dt>
-            <dd data-testid="moments">{move || moments(store, &labs)}</dd>
+            <dd data-testid="moments">{move || moments(store, lab())}</dd>
         </dl>
         {match report.self_check {
             Some(check) => view! { <Check check/> }.into_any(),
@@ -139,9 +148,16 @@ fn report() -> AnyView {
     .into_any()
 }
 
+/// Milliseconds of a step of the run on show.
+fn speed(store: Store, lab: Option<Lab>) -> Option<f32> {
+    match lab {
+        Some(lab) => lab.milliseconds_per_step.get(),
+        None => store.speed.get().map(|speed| speed.milliseconds_per_step),
+    }
+}
+
 /// How many moments of the run on show are recorded, and what they take.
-fn moments(store: Store, labs: &Labs) -> String {
-    let lab = labs.follow(store.link.with(|link| link.chapter));
+fn moments(store: Store, lab: Option<Lab>) -> String {
     let run = lab.map_or_else(|| Questions::from(store), Questions::from);
     let recorded = run.recorded.get();
     let megabytes = recorded.bytes as f64 / 1e6;
@@ -175,9 +191,9 @@ fn memory(store: Store) -> impl IntoView {
             </div>
         </div>
         <p class="hint" id="hint-moments">
-            "How much of this machine’s memory a run’s recorded moments may take. With more, they lie closer \
-             together, for a finer way back and a smoother replay. With less, what no longer fits is forgotten at \
-             once; the first moment, the last and the one on show stay."
+            "The most memory that the recorded moments of a run may take. With more, the moments lie closer \
+             together, so you can go back in finer steps. With less, some are forgotten at once. The first, \
+             the last and the one on show always stay."
         </p>
     }
 }

@@ -72,6 +72,12 @@ impl Saving {
             expected.iter().position(|(name, ..)| *name == saved.name).unwrap_or(expected.len())
         };
         let mut saved: Vec<_> = saved.iter().collect();
+        if let Some(foreign) = saved.iter().find(|saved| place(saved) == expected.len()) {
+            return Err(Refusal(format!(
+                "It holds “{}”, which these models have no place for.",
+                foreign.name
+            )));
+        }
         saved.sort_by_cached_key(place);
         checkpoint::check(&expected, &saved)?;
         keep(&mut Keeper(Doing::Restoring(saved.iter(), step)));

@@ -188,10 +188,8 @@ pub fn ClockFigure(
     let none = Signal::stored(None);
     let files = Files { json: clock_json, csv: clock_csv, svg: clock_svg };
     let tick = |hour: usize| {
-        let (sin, cos) = (hour as f64 / 12.0 * TAU).sin_cos();
-        let at = |r: f64| (format!("{:.1}", sin * r), format!("{:.1}", -cos * r));
-        let ((x1, y1), (x2, y2)) = (at(94.0), at(100.0));
-        view! { <line class="clock-tick" x1=x1 y1=y1 x2=x2 y2=y2></line> }
+        let turned = format!("rotate({})", 30 * hour);
+        view! { <line class="clock-tick" y1="-94" y2="-100" transform=turned></line> }
     };
     view! {
         <Frame name="clock" kind="clock" title root empty choices=choices("clock", title, drawn, none, provenance, colors, files)>
