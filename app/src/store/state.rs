@@ -107,10 +107,12 @@ pub fn first_source(link: &Link) -> (Source, Option<String>) {
     (Source { corpus, name: corpora::name(corpus).to_owned(), text }, missing)
 }
 
-/// A chapter's models out of a file, for the lab that builds what they were.
+/// What gives saved models, once, to who builds what they were built by.
+type Take = dyn FnMut(&StudySpec) -> Option<Packed>;
+
+/// A chapter's models out of a file, for its lab.
 pub struct Opened {
-    /// They, if this is what they were built by; once.
-    pub take: Box<dyn FnMut(&StudySpec) -> Option<Packed>>,
+    pub take: Box<Take>,
     /// The engine did not take them, for this reason.
     pub refused: Box<dyn Fn(&str)>,
 }
