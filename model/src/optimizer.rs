@@ -153,7 +153,7 @@ impl Optimizer {
             },
             step,
         };
-        let mut change = Change::By(update);
+        let mut change = Change::By(Box::new(update));
         let model = model.map(&mut change);
         if let Change::By(update) = change {
             self.moments = update.updated;
@@ -193,7 +193,7 @@ impl Optimizer {
 /// What changes a model's parameters. One mapper for both: another would be the code of every chapter's
 /// models once more.
 enum Change {
-    By(Update),
+    By(Box<Update>),
     /// To these values, flat.
     To(std::vec::IntoIter<Tensor<1>>),
 }
