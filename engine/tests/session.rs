@@ -365,7 +365,7 @@ fn a_chapters_models_keep_within_the_budget_too() {
     let mut driven = Driven::<AnyStudy>::of();
     let start = || {
         let spec = link.study().expect("a chapter with models of its own");
-        Command::StartStudy { spec, text: TEXT.repeat(40) }
+        Command::StartStudy { spec, text: TEXT.repeat(40), resume: None }
     };
     let Event::StudyStarted(started) = driven.say(start()).remove(0) else {
         panic!("not started: {:?}", driven.events);
@@ -379,6 +379,44 @@ fn a_chapters_models_keep_within_the_budget_too() {
     driven.say(start());
     driven.steps(100);
     assert_eq!(driven.recorded().steps.len(), most);
+}
+
+#[test]
+fn a_chapters_models_are_saved_and_gone_on_with() {
+    let link = Link { chapter: Chapter::Rnn, ..Link::default() };
+    let start = |resume| {
+        let spec = link.study().expect("a chapter with models of its own");
+        Command::StartStudy { spec, text: TEXT.repeat(40), resume }
+    };
+    let save = |driven: &mut Driven<AnyStudy>| {
+        let Event::StudyCheckpoint(saved) = driven.say(Command::Save).remove(0) else {
+            panic!("not saved: {:?}", driven.events);
+        };
+        saved
+    };
+    let mut whole = Driven::<AnyStudy>::of();
+    whole.say(start(None));
+    whole.steps(5);
+    let saved = save(&mut whole);
+    whole.steps(4);
+
+    let mut again = Driven::<AnyStudy>::of();
+    let Event::StudyStarted(started) = again.say(start(Some(saved.clone()))).remove(0) else {
+        panic!("not started: {:?}", again.events);
+    };
+    assert_eq!(started.step, 5);
+    again.steps(4);
+    assert_eq!(save(&mut again), save(&mut whole));
+    // The moment at which it was put back can be looked at.
+    assert_eq!(again.recorded().steps[0], 5);
+
+    // What is no checkpoint is refused, and the models go on.
+    let (command, reason) = refused(&again.say(start(Some(Packed::of(&7u8)))));
+    assert_eq!(command, CommandKind::StartStudy);
+    assert!(reason.ends_with('.'), "{reason}");
+    again.steps(1);
+    whole.steps(1);
+    assert_eq!(save(&mut again), save(&mut whole));
 }
 
 #[test]
