@@ -224,6 +224,15 @@ fn python_checks(phases: &mut Phases) {
         shell::run(write.env("UNROLL_NOTEBOOKS", &folder))?;
         shell::run(script("check_notebooks.py").arg(&folder))
     });
+    if shell::can_import(&python, "safetensors") {
+        phases.run("a run taken to PyTorch", || {
+            let folder = fresh("runs")?;
+            let mut write = cargo();
+            write.args(["test", "--locked", "-p", "unroll-app", "runs_for_pytorch"]);
+            shell::run(write.env("UNROLL_RUNS", &folder))?;
+            shell::run(script("check_train.py").arg(&folder))
+        });
+    }
     if !shell::can_import(&python, "transformers, safetensors") {
         say(&format!("model files: skipped, {} can't import transformers", python.display()));
         return;

@@ -799,4 +799,73 @@ mod tests {
             fs::write(folder.join(format!("{name}.json")), expected).unwrap();
         }
     }
+
+    const SCRIPT: &str = include_str!("../../../docs/train.py");
+
+    /// The script's defaults are the lab's.
+    #[test]
+    fn the_script_for_pytorch_knows_the_defaults() {
+        let usual = Link::default();
+        let names = ["seed", "batch", "lr", "warmup", "decay", "clip", "optimizer"];
+        let values = names.map(|name| {
+            let setting = unroll_protocol::link::settings().find(|s| s.name == name).unwrap();
+            let value = (setting.get)(&usual).to_string();
+            match value.parse::<f64>() {
+                Ok(_) => format!("\"{name}\": {value}"),
+                Err(_) => format!("\"{name}\": \"{value}\""),
+            }
+        });
+        let spec = unroll_protocol::OptimizerSpec::default();
+        let lines = [
+            format!("DEFAULTS = {{{}}}", values.join(", ")),
+            format!(
+                "BETAS, EPSILON, DECAY_STEPS, FLOOR = ({}, {}), {:e}, {}, {}",
+                spec.beta1,
+                spec.beta2,
+                spec.epsilon,
+                spec.decay_steps,
+                unroll_protocol::LearningRateSchedule::FLOOR
+            ),
+        ];
+        for line in lines {
+            assert!(SCRIPT.lines().any(|found| found == line), "docs/train.py lacks: {line}");
+        }
+        assert!(SCRIPT.lines().count() <= 200);
+    }
+
+    /// With UNROLL_RUNS, writes runs there and how they went on, for tests/golden/check_train.py.
+    #[test]
+    fn runs_for_pytorch() {
+        const STEPS: u32 = 20;
+        let from_start = settings("layers=2&heads=2&width=32&context=24&batch=4&seed=9&warmup=6");
+        let mut halfway = settings("layers=1&heads=4&width=32&context=16&batch=6&tied=1&clip=0.5");
+        halfway.gpt.architecture.feed_forward = Some(Activation::GeluTanh);
+        for (name, link, steps) in [("from-start", from_start, 0), ("halfway", halfway, 15)] {
+            let text = TEXT.repeat(20);
+            let mut trainer = Trainer::new(&link.experiment(), &text, &Device::flex()).unwrap();
+            let mut losses = Vec::new();
+            let mut checkpoint = None;
+            while trainer.step() < steps + STEPS {
+                if trainer.step() == steps && checkpoint.is_none() {
+                    checkpoint = Some(pollster::block_on(trainer.checkpoint()).unwrap());
+                    losses.clear();
+                }
+                if let Slice::Gradients(gradients) = trainer.advance() {
+                    losses.push(gradients.loss.into_scalar::<f32>());
+                    trainer.apply();
+                }
+            }
+            let checkpoint = checkpoint.expect("it was at that step");
+            assert_eq!((checkpoint.step, losses.len() as u32), (steps, STEPS));
+            assert!(losses[STEPS as usize - 1] < losses[0]);
+            let Some(folder) = env::var_os("UNROLL_RUNS").map(PathBuf::from) else { continue };
+            let to = |kind: &str| folder.join(format!("{name}.{kind}"));
+            fs::write(to("safetensors"), file(&checkpoint, &link, true)).unwrap();
+            fs::write(to("txt"), text).unwrap();
+            let last = logits(&pollster::block_on(trainer.checkpoint()).unwrap(), "the cat").pop();
+            let expected =
+                json!({"losses": losses, "step": steps, "text": "the cat", "logits": last});
+            fs::write(to("json"), expected.to_string()).unwrap();
+        }
+    }
 }
