@@ -6,10 +6,11 @@ use crate::paths;
 
 /// The shared files in which a chapter is entered by hand, as the recipe lists them, and what
 /// lists the chapters for readers.
-const PLACES: [&str; 7] = [
+const PLACES: [&str; 8] = [
     "README.md",
     "SETTINGS.md",
     "app/src/chapters/mod.rs",
+    "docs/model-files.md",
     "index.html",
     "model/src/study.rs",
     "protocol/src/chapters.rs",
