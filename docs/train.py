@@ -1,29 +1,27 @@
-"""Trains a model from Unroll's lab further, as the page would: the same pieces of the text in the same order,
-the same AdamW, the same schedule. On one processor, or on many:
-
-    python train.py unroll-step-0.safetensors text.txt --steps 1000
-    torchrun --nproc-per-node 8 train.py unroll-step-0.safetensors text.txt --steps 1000
-
-Needs torch and safetensors. What it saves, the page opens. Run again, it goes on from what it saved last.
-"""
+"""Continues training a model from Unroll's lab as the page would: the same batches in the same order, the same
+AdamW, the same learning-rate schedule. Only dropout draws other zeros. As one process, or several that share
+each batch:
+    python train.py unroll-step-300.safetensors text.txt --steps 1000
+    torchrun --nproc-per-node 8 train.py unroll-step-300.safetensors text.txt --steps 1000
+Needs torch and safetensors. Save the model with the optimizer's state. The page opens the files that this script
+writes, and the same command run again continues from the latest of them."""
 
 import argparse, json, math, os, pathlib, urllib.parse
-
 import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import distributed as dist, nn
 from torch.nn import functional as F
 
-# The lab's defaults, which a file does not name.
+# The lab's defaults: a file names only the settings that differ. Below them, what is fixed in the lab.
 DEFAULTS = {"seed": 1, "batch": 8, "lr": 0.005, "warmup": 20, "decay": 0.1, "clip": 1, "optimizer": "adamw"}
 BETAS, EPSILON, DECAY_STEPS, FLOOR = (0.9, 0.99), 1e-8, 5000, 0.1
 ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "gelu_new": lambda x: F.gelu(x, approximate="tanh")}
-MEANS = {"exp_avg": "optimizer.exp_avg.", "exp_avg_sq": "optimizer.exp_avg_sq."}
+MOMENTS = {"exp_avg": "optimizer.exp_avg.", "exp_avg_sq": "optimizer.exp_avg_sq."}
 
 
 class Linear(nn.Module):
-    """GPT-2's: the weight is [in, out]."""
+    """A linear layer as GPT-2 stores it: [in, out], where nn.Linear has [out, in]."""
 
     def __init__(self, inputs, outputs):
         super().__init__()
@@ -64,16 +62,16 @@ class Block(nn.Module):
 
 
 class GPT(nn.Module):
-    """A GPT-2 and its mean loss in nats. Its tensors are called as in Hugging Face's transformers."""
+    """GPT-2 with its mean loss, in nats per token. Tensor names are those of Hugging Face's transformers."""
 
     def __init__(self, config):
         super().__init__()
-        width, tokens, self.config = config["n_embd"], config["vocab_size"], config
+        width, vocabulary, self.config = config["n_embd"], config["vocab_size"], config
         blocks = [Block(config) for _ in range(config["n_layer"])]
-        parts = {"wte": nn.Embedding(tokens, width), "wpe": nn.Embedding(config["n_positions"], width)}
+        parts = {"wte": nn.Embedding(vocabulary, width), "wpe": nn.Embedding(config["n_positions"], width)}
         parts |= {"h": nn.ModuleList(blocks), "ln_f": nn.LayerNorm(width, config["layer_norm_epsilon"])}
         self.transformer = nn.ModuleDict(parts)
-        self.lm_head = None if config["tie_word_embeddings"] else nn.Linear(width, tokens, bias=False)
+        self.lm_head = None if config["tie_word_embeddings"] else nn.Linear(width, vocabulary, bias=False)
 
     def forward(self, tokens, targets):
         parts = self.transformer
@@ -85,16 +83,16 @@ class GPT(nn.Module):
         return F.cross_entropy((parts["ln_f"](x) @ head.weight.T).flatten(0, 1).float(), targets.flatten())
 
 
-def random_words(key):
-    """The words of ChaCha8 (Bernstein 2008), from which the page draws its batches."""
+def random_integers(key):
+    """32-bit integers from the stream cipher ChaCha8 (Bernstein 2008), with which the page draws its batches."""
     rotated = lambda x, by: (x << by | x >> (32 - by)) & 0xFFFFFFFF
-    rounds = [(0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15)]
-    rounds += [(0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14)]
+    quarters = [(0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15)]
+    quarters += [(0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14)]
     block = 0
     while True:
         start = [0x61707865, 0x3320646E, 0x79622D32, 0x6B206574, *key, block & 0xFFFFFFFF, block >> 32, 0, 0]
         s = start.copy()
-        for a, b, c, d in rounds * 4:
+        for a, b, c, d in quarters * 4:  # eight rounds
             for left, right, turned, by in [(a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)]:
                 s[left] = (s[left] + s[right]) & 0xFFFFFFFF
                 s[turned] = rotated(s[turned] ^ s[left], by)
@@ -103,15 +101,15 @@ def random_words(key):
 
 
 def batch_at(tokens, seed, step, rows, context):
-    """The windows that the page draws for the step after `step` steps."""
-    words = random_words([seed, 2, step, 0, 0, 0, 0, 0])
-    starts = [next(words) * (len(tokens) - context) >> 32 for _ in range(rows)]
+    """The batch that the page draws once `step` steps are done: inputs and targets, rows by context."""
+    integers = random_integers([seed, 2, step, 0, 0, 0, 0, 0])  # 2: the stream for batches
+    starts = [next(integers) * (len(tokens) - context) >> 32 for _ in range(rows)]  # scaled to a start
     windows = torch.stack([tokens[start : start + context + 1] for start in starts])
     return windows[:, :-1], windows[:, 1:]
 
 
 def rate_at(step, peak, warmup):
-    """The learning rate of update number `step`, counted from 1: warm-up, then half a cosine."""
+    """The learning rate of update number `step`, counted from 1: linear warm-up, then half a cosine."""
     if step <= warmup:
         return peak * step / warmup
     progress = min(1.0, (step - warmup) / max(1, DECAY_STEPS - warmup))
@@ -119,79 +117,81 @@ def rate_at(step, peak, warmup):
 
 
 def tokens_of(path, characters, context):
-    """The text as tokens, without the last tenth: the page holds that out."""
+    """The training tokens: all but the last tenth, which the page holds out. A very short text is used whole."""
     ids = {character: token for token, character in enumerate(characters)}
-    tokens = [ids.get(character, 0) for character in pathlib.Path(path).read_text(encoding="utf-8")]
+    tokens = [ids.get(character, 0) for character in pathlib.Path(path).read_text(encoding="utf-8-sig")]
     held_out = min(len(tokens) // 10, len(tokens) - context - 1)
     return torch.tensor(tokens[: len(tokens) - held_out] if held_out >= 2 else tokens)
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Trains a model from Unroll's lab further.")
-    parser.add_argument("model", help="what “Save to a file” made in the lab")
-    parser.add_argument("text", help="the text that it learned, as UTF-8")
-    parser.add_argument("--steps", type=int, default=1000, help="train until so many steps are taken in all")
-    parser.add_argument("--out", type=pathlib.Path, default="run", help="folder for checkpoints and losses")
-    parser.add_argument("--rows", type=int, default=64, help="most rows of a batch that a process takes at a time")
+    parser = argparse.ArgumentParser(description="Continues training a model from Unroll's lab.")
+    parser.add_argument("model", help="file made by “Save to a file” in the lab")
+    parser.add_argument("text", help="the text it was trained on, as UTF-8")
+    parser.add_argument("--steps", type=int, default=1000, help="total number of steps to reach")
+    parser.add_argument("--out", type=pathlib.Path, default="run", help="folder to write to, and to continue from")
+    parser.add_argument("--rows", type=int, default=64, help="most rows that a process computes at once")
     parser.add_argument("--bf16", action="store_true", help="compute in bfloat16, which many GPUs do faster")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     world, rank = int(os.environ.get("WORLD_SIZE", 1)), int(os.environ.get("RANK", 0))
     device = torch.device(f"cuda:{os.environ.get('LOCAL_RANK', 0)}" if torch.cuda.is_available() else "cpu")
     if world > 1: dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
-    asked.out.mkdir(exist_ok=True)
-    earlier = sorted(asked.out.glob("unroll-step-*.safetensors"), key=lambda path: int(path.stem[12:]))
-    with safe_open(earlier[-1] if earlier else asked.model, "pt") as file:
-        about, held = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}
-    config, characters, unroll = (json.loads(about[name]) for name in ["config", "vocabulary", "unroll"])
+    args.out.mkdir(exist_ok=True)
+    earlier = sorted(args.out.glob("unroll-step-*.safetensors"), key=lambda path: int(path.stem[12:]))
+    with safe_open(earlier[-1] if earlier else args.model, "pt") as file:
+        metadata, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}
+    config, characters, unroll = (json.loads(metadata[name]) for name in ["config", "vocabulary", "unroll"])
     settings = {**DEFAULTS, **dict(urllib.parse.parse_qsl(unroll["settings"]))}
-    peak, step = unroll.get("learning_rate", settings["lr"]), unroll["step"]
-    seed, rows, warmup, clip = (float(settings[name]) for name in ["seed", "batch", "warmup", "clip"])
-    own = int(rows) // world
-    is_usual = config.get("model_type") == "gpt2" and settings["optimizer"] == "adamw"
-    assert is_usual, "This script trains models that are built like GPT-2, with AdamW, and no others."
-    assert own * world == rows, f"A batch has {rows:.0f} rows, which {world} processes can't share evenly."
+    step, clip = unroll["step"], float(settings["clip"])
+    peak = float(unroll.get("learning_rate", settings["lr"]))
+    seed, rows, warmup = (int(settings[name]) for name in ["seed", "batch", "warmup"])
+    own_rows, context = rows // world, config["n_positions"]
+    if config.get("model_type") != "gpt2" or settings["optimizer"] != "adamw":
+        parser.error("This script only trains models built like GPT-2, with AdamW.")
+    if own_rows * world != rows:
+        parser.error(f"A batch has {rows} rows, which {world} processes can't share evenly.")
     model = GPT(config).to(device)
-    model.load_state_dict({name: held[name] for name in model.state_dict()})
+    model.load_state_dict({name: tensors[name] for name in model.state_dict()})
     groups = [{"params": [p for p in model.parameters() if p.dim() >= 2], "weight_decay": float(settings["decay"])},
               {"params": [p for p in model.parameters() if p.dim() < 2], "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, betas=BETAS, eps=EPSILON)
     for name, p in model.named_parameters():
-        means = {kind: held.get(prefix + name, torch.zeros_like(p)).to(device) for kind, prefix in MEANS.items()}
-        optimizer.state[p] = {"step": torch.tensor(float(step)), **means}
+        moments = {kind: tensors.get(prefix + name, torch.zeros_like(p)).to(device) for kind, prefix in MOMENTS.items()}
+        optimizer.state[p] = {"step": torch.tensor(float(step)), **moments}
     parallel = nn.parallel.DistributedDataParallel(model) if world > 1 else model
-    tokens = tokens_of(asked.text, characters, context := config["n_positions"])
+    tokens = tokens_of(args.text, characters, context)
 
     def save():
-        """A file of the page's form: it opens there, and this script goes on from it."""
-        tensors = dict(model.state_dict())
+        """Writes a file that the page opens, and from which this script can continue."""
+        now = dict(model.state_dict())
         for name, p in model.named_parameters():
-            tensors |= {prefix + name: optimizer.state[p][kind] for kind, prefix in MEANS.items()}
-        tensors = {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
-        now = {**about, "unroll": json.dumps({**unroll, "step": step})}
-        save_file(tensors, asked.out / f"unroll-step-{step}.safetensors", now)
+            now |= {prefix + name: optimizer.state[p][kind] for kind, prefix in MOMENTS.items()}
+        now = {name: tensor.cpu().contiguous() for name, tensor in now.items()}
+        about = {**metadata, "unroll": json.dumps({**unroll, "step": step})}
+        save_file(now, args.out / f"unroll-step-{step}.safetensors", about)
 
-    due = step + max(1, step // 16)
-    while step < asked.steps:
-        drawn = batch_at(tokens, int(seed), step, int(rows), context)
-        inputs, targets = (part[rank::world].to(device) for part in drawn)
+    if rank == 0: print(f"continuing from {earlier[-1] if earlier else args.model}, step {step}")
+    due = step + max(1, step // 16)  # every step at first, then each time the steps grew by a sixteenth
+    while step < args.steps:
+        inputs, targets = (part[rank::world].to(device) for part in batch_at(tokens, seed, step, rows, context))
         loss = torch.zeros((), device=device)
-        for part in torch.arange(own).split(asked.rows):
-            with torch.autocast(device.type, torch.bfloat16, enabled=asked.bf16):
-                share = parallel(inputs[part], targets[part]) * len(part) / own
-            share.backward()
-            loss += share.detach() / world
-        nn.utils.clip_grad_norm_(model.parameters(), clip or math.inf)
+        for part in torch.arange(own_rows).split(args.rows):
+            with torch.autocast(device.type, torch.bfloat16, enabled=args.bf16):
+                part_loss = parallel(inputs[part], targets[part]) * len(part) / own_rows
+            part_loss.backward()  # gradients add up over the parts
+            loss += part_loss.detach() / world
+        nn.utils.clip_grad_norm_(model.parameters(), clip or math.inf)  # 0: no clipping
         step += 1
         for group in optimizer.param_groups:
-            group["lr"] = rate_at(step, float(peak), warmup)
+            group["lr"] = rate_at(step, peak, warmup)
         optimizer.step()
         optimizer.zero_grad()
         if world > 1: dist.all_reduce(loss)
         if rank == 0:
-            with open(asked.out / "losses.csv", "a") as file:
+            with open(args.out / "losses.csv", "a") as file:
                 file.write(f"{step},{loss.item()}\n")
             print(f"step {step}: loss {loss.item():.4f}", flush=True)
-            if step >= due or step >= asked.steps:
+            if step >= due or step >= args.steps:
                 due = step + max(1, step // 16)
                 save()
     if world > 1: dist.destroy_process_group()

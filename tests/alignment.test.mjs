@@ -233,7 +233,7 @@ test("a search keeps several dates, beside the greedy one", async (t) => {
   assert.match([best, ...others].join(" "), /\d{4}-\d\d-\d\d/);
   // It says of what, and by which of the two models.
   const from = await byId(page, "alignment-beam-table").locator("caption").textContent();
-  assert.match(from, /^Model: Bahdanau\. From .*\d/);
+  assert.match(from, /^Model: Bahdanau\. Input: .*\d/);
   const said = await byId(page, "alignment-beam-said").textContent();
   const file = await exported(page, "alignment-beam", "json");
   assert.equal(file.rows.length, 3);
@@ -251,7 +251,7 @@ test("a search keeps several dates, beside the greedy one", async (t) => {
   // And it is what the other views show of the same source and model.
   await openView(page, "reads");
   await live(page, "alignment");
-  assert.equal(from.replace(/^.*From /, ""), await byId(page, "alignment-source").inputValue());
+  assert.equal(from.replace(/^.*Input: /, ""), await byId(page, "alignment-source").inputValue());
   assert.equal((await output(page)).filter((mark) => mark.length === 1).join(""), greedy);
 });
 

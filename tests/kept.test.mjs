@@ -104,7 +104,7 @@ test("another tab does not take a run away, and goes on with a copy", async (t) 
   // What the other tab has open is not deleted with all the rest.
   const both = (await files(page)).map(({ name }) => name).sort().join();
   await byId(page, "kept-delete-all").click();
-  await byId(page, "kept-runs").getByText("1 run deleted. 1 run is open in another tab and stays.").waitFor();
+  await byId(page, "kept-runs").getByText("1 run deleted. 1 run was kept: it is open in another tab.").waitFor();
   await byId(page, "kept-run").filter({ hasText: "open in another tab" }).waitFor();
   const left = await files(page);
   assert.equal(left.length, 1);
@@ -319,7 +319,7 @@ test("two texts of the learner’s own that have one name are told apart", async
   await numberUntil(page, "loss-step", (step) => step === 0, "0");
   await openSettings(page);
   const differs = byId(byId(page, "kept-run"), "kept-differs");
-  await differs.filter({ hasText: "Text: another one of the same name." }).waitFor();
+  await differs.filter({ hasText: "Text: a different one with the same name." }).waitFor();
   // The first one again.
   await learn("my very own words, over and over. ");
   await openSettings(page);

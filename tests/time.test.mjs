@@ -89,14 +89,14 @@ test("less memory for moments leaves fewer of them, and makes no other model", a
   assert.equal(await memory.inputValue(), "64");
   const [all] = await recorded(page);
   assert(all > 30, `${all}`);
-  assert.match(await track(page).getAttribute("title"), new RegExp(`^${all} moments recorded, .* of 64 MB$`));
+  assert.match(await track(page).getAttribute("title"), new RegExp(`^${all} moments recorded, .* MB \\(limit 64 MB\\)$`));
   assert.deepEqual(await accessibilityProblems(page, { within: ".badge-details" }), []);
   await memory.selectOption("4");
   await numberUntil(page, "moments", (count) => count < all, `below ${all}`);
   const [few, megabytes] = await recorded(page);
   // One of the default model takes 0.4 MB.
   assert(few > 4 && few < 12 && megabytes > 3.4 && megabytes <= 4, `${few}, ${megabytes} MB`);
-  assert.match(await track(page).getAttribute("title"), new RegExp(`^${few} moments recorded, .* of 4 MB$`));
+  assert.match(await track(page).getAttribute("title"), new RegExp(`^${few} moments recorded, .* MB \\(limit 4 MB\\)$`));
   await eventually(() => parameter(page, "moments") === "4", "the address says so");
   assert.equal(await number(page, "loss-step"), last);
   assert.equal(await number(page, "time-shown"), 20, "the moment on show stays");

@@ -290,19 +290,17 @@ async fn runs() -> Result<Vec<(Entry, Option<Head>)>, Trouble> {
     Ok(runs)
 }
 
-/// Lets the oldest runs go that no tab has open.
+/// Lets the oldest runs go that no tab has open: those whose files are the oldest, so that one that was
+/// just brought back stays.
 async fn prune(store: Store) {
-    // Few have so many that their heads are to be read.
-    if folder::entries().await.is_ok_and(|entries| entries.len() <= MOST) {
-        return;
-    }
-    let Ok(runs) = runs().await else { return };
-    let elsewhere = elsewhere(store).await;
-    let old = runs.iter().skip(MOST).map(|(entry, _)| entry);
-    for entry in old.filter(|entry| !elsewhere.contains(&entry.name)) {
-        // What can't be deleted now will be the next time.
-        if folder::delete(&entry.name).await.is_ok() {
-            labels::rename(&entry.name, "");
+    let Ok(entries) = folder::entries().await else { return };
+    if entries.len() > MOST {
+        let elsewhere = elsewhere(store).await;
+        for entry in entries.iter().skip(MOST).filter(|entry| !elsewhere.contains(&entry.name)) {
+            // What can't be deleted now will be the next time.
+            if folder::delete(&entry.name).await.is_ok() {
+                labels::rename(&entry.name, "");
+            }
         }
     }
 }

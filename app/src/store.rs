@@ -34,7 +34,7 @@ use helpers::Helpers;
 pub use helpers::cores;
 use pace::{Pace, Starting};
 use state::first_source;
-pub use state::{Device, Diverged, Notice, Opened, Severity, Source, Speed, Writing};
+pub use state::{Device, Diverged, Notice, Opened, Opening, Severity, Source, Speed, Writing};
 
 /// The model as it was before the last start over.
 struct Previous {
@@ -454,6 +454,14 @@ impl Store {
         self.probe.set(probe);
         self.keeping(|keeping| keeping.anew(file));
         let link = Link { corpus: source.corpus, ..self.link.get_untracked() };
+        if !self.is_open() {
+            // The first engine goes on from what was saved last.
+            self.built.set(link);
+            self.take_source(source);
+            self.curve.set(curve);
+            self.pace.update_value(|pace| pace.saved = Some(Arc::from(checkpoint)));
+            return;
+        }
         self.send_start(Starting { link, source, curve: Some(curve) }, Some(checkpoint));
     }
 

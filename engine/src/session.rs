@@ -320,7 +320,8 @@ impl<S: Studies> Session<S> {
         let trainer = match resume {
             None => Trainer::new(spec, &text, &self.device).map_err(said)?,
             Some(checkpoint) => {
-                Trainer::from_checkpoint(&checkpoint, &text, &self.device).map_err(said)?
+                let trainer = Trainer::from_checkpoint(&checkpoint, &text, &self.device);
+                trainer.map_err(|error| format!("This saved model can’t be opened. {error}"))?
             }
         };
         self.pool.start(workers.min(trainer.spec().batch), text);

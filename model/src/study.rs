@@ -34,8 +34,8 @@ use saved::Saving;
 /// More steps than any tab takes.
 const MOST_STEPS: u32 = 1_000_000_000;
 /// Why models are refused that read other characters.
-const OTHER_TEXT: &str = "Its models learned another text, with other characters than the one on this \
-     page. Open that text first, then the file.";
+const OTHER_TEXT: &str = "Its models learned a text with different characters than the one on this page. \
+     Open that text first, then the file.";
 
 /// Why a study can't be built or a question not be answered, as a sentence for the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +90,11 @@ pub trait Study: Sized {
 
     /// What was built.
     fn built(&self) -> Built;
+
+    /// What tells one text from another to the models: every token, by id. Empty where there is no text.
+    fn vocabulary(&self) -> Vec<String> {
+        self.built().vocabulary
+    }
 
     /// Optimizer steps taken.
     fn step(&self) -> u32;
@@ -204,7 +209,7 @@ impl AnyStudy {
     /// A sentence if the device can't be read from.
     pub fn saved(&mut self) -> impl Future<Output = Result<StudyCheckpoint, Refusal>> + use<> {
         let saving = Saving::of(|keeper| self.keep(keeper));
-        let (step, vocabulary) = (self.step(), self.started().vocabulary);
+        let (step, vocabulary) = (self.step(), self.vocabulary());
         async move {
             let parameters = saving.read().await?;
             Ok(StudyCheckpoint { step, vocabulary, parameters })
@@ -220,15 +225,21 @@ impl AnyStudy {
     /// characters, with usable numbers.
     pub fn restore(&mut self, checkpoint: &StudyCheckpoint) -> Result<(), Refusal> {
         let StudyCheckpoint { step, vocabulary, parameters } = checkpoint;
-        if *vocabulary != self.started().vocabulary {
+        if *vocabulary != self.vocabulary() {
             return Err(Refusal(OTHER_TEXT.to_owned()));
         }
         if *step > MOST_STEPS {
-            return Err(Refusal(format!("It says that it took {step} steps, which can’t be.")));
+            return Err(Refusal(format!(
+                "It claims {step} training steps, which is not possible."
+            )));
         }
         self.discard();
         let expected = Saving::of(|keeper| self.keep(keeper));
         expected.restore(parameters, *step, |keeper| self.keep(keeper))
+    }
+
+    fn vocabulary(&self) -> Vec<String> {
+        each!(&self.kind, study => study.vocabulary())
     }
 
     fn keep(&mut self, keeper: &mut Keeper<'_>) {

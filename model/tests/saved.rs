@@ -110,9 +110,9 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
         kept
     };
     let cases = [
-        ("another text", hurt(|kept| kept.vocabulary.truncate(5))),
+        ("different characters", hurt(|kept| kept.vocabulary.truncate(5))),
         ("parameters", hurt(|kept| kept.parameters.truncate(2))),
-        ("no place", hurt(|kept| kept.parameters[1].name.push('x'))),
+        ("do not have", hurt(|kept| kept.parameters[1].name.push('x'))),
         ("wrong size", hurt(|kept| kept.parameters[1].value.shape[0] += 1)),
         ("wrong size", hurt(|kept| kept.parameters[1].value.values.truncate(1))),
         ("wrong size", hurt(|kept| kept.parameters[1].second_moment.truncate(1))),
@@ -129,5 +129,5 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     }
     // The characters of another text are others.
     let refused = build(rnn::Settings::default().spec(1), NAMES).restore(&kept);
-    assert!(refused.unwrap_err().to_string().contains("another text"));
+    assert!(refused.unwrap_err().to_string().contains("different characters"));
 }

@@ -36,7 +36,7 @@ pub struct Checkpoint {
 pub struct StudyCheckpoint {
     /// Number of optimizer steps taken.
     pub step: u32,
-    /// See [`StudyStarted::vocabulary`](crate::StudyStarted::vocabulary).
+    /// What tells one text from another to the models: every token, by id. Empty where there is no text.
     pub vocabulary: Vec<String>,
     /// Of all models, `<model>.<path in the model>`, in the study's own order. What no optimizer moves
     /// has empty moments.

@@ -1,12 +1,12 @@
-"""Runs docs/train.py on runs that the engine wrote, and compares how they go on.
+"""Continues runs saved by the engine with docs/train.py, and compares.
 
     mkdir /tmp/runs
     UNROLL_RUNS=/tmp/runs cargo test -p unroll-app runs_for_pytorch
     /tmp/golden/bin/python tests/golden/check_train.py /tmp/runs
 
-One process must have the engine's losses; two processes, and rows taken one at a time, must have those of one;
-and a run that is broken off must go on to the same end. `cargo xtask test` does so where python3, or the Python
-that UNROLL_PYTHON names, has torch and safetensors.
+One process must reproduce the engine's losses. Two processes, and one that takes a row at a time, must
+reproduce those. A run stopped after a save and started again must end with the same weights. `cargo xtask test`
+runs this if python3, or the Python named by UNROLL_PYTHON, has torch and safetensors.
 """
 
 import csv

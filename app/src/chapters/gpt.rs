@@ -174,7 +174,7 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "It works out the whole next word.",
-                    "It goes token by token, and it settles on none of them.",
+                    "It looks only one token ahead, and even that one it does not settle on.",
                 ),
                 (
                     "It gives every token a probability. Only then is one token drawn.",

@@ -191,9 +191,9 @@ fn memory(store: Store) -> impl IntoView {
             </div>
         </div>
         <p class="hint" id="hint-moments">
-            "The most memory that the recorded moments of a run may take. With more, the moments lie closer \
-             together, so you can go back in finer steps. With less, some are forgotten at once. The first, \
-             the last and the one on show always stay."
+            "The most memory that one run’s recorded moments may use. For a large model, more memory means finer \
+             steps back in time. Less memory deletes some moments at once, and they do not come back. The first, \
+             the last and the one you are looking at are always kept, even above the limit."
         </p>
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     chapters,
     questions::Questions,
     reactive::{effect, memo},
-    store::{Device, Opened, Severity, Source, Store},
+    store::{Device, Opened, Opening, Severity, Source, Store},
     worker::{Deaths, EngineRoom, Incoming, SharedEngine},
 };
 
@@ -67,10 +67,18 @@ struct Inner {
     sent: Sent,
     /// Whether the learner wants it to train without end, also the models of other settings.
     runs: bool,
-    /// Called with the models that are asked for.
-    saved: Option<Box<dyn FnOnce(Packed)>>,
-    /// While the engine is given models out of a file, what `sent` was before.
-    before: Option<Sent>,
+    /// Called with the models that are asked for, one after the other.
+    saved: Vec<Box<dyn FnOnce(Packed)>>,
+    /// What the engine was asked to build and has not answered yet.
+    starts: Vec<Start>,
+}
+
+/// Models on their way.
+struct Start {
+    /// What `sent` was before.
+    before: Sent,
+    /// Of models out of a file: who is told whether the engine took them.
+    told: Option<Box<dyn FnOnce(Option<&str>)>>,
 }
 
 type Sent = Option<(StudySpec, Arc<str>)>;
@@ -79,6 +87,10 @@ impl From<Lab> for Questions {
     fn from(lab: Lab) -> Self {
         lab.questions
     }
+}
+
+fn take_first<T>(queue: &mut Vec<T>) -> Option<T> {
+    (!queue.is_empty()).then(|| queue.remove(0))
 }
 
 fn send(inner: StoredValue<Inner, LocalStorage>, command: &Command) {
@@ -190,7 +202,7 @@ impl Lab {
     /// Has `then` called with the models as they are, a packed
     /// [`StudyCheckpoint`](unroll_protocol::StudyCheckpoint).
     pub fn save(self, then: Box<dyn FnOnce(Packed)>) {
-        self.inner.update_value(|inner| inner.saved = Some(then));
+        self.inner.update_value(|inner| inner.saved.push(then));
         self.send(&Command::Save);
     }
 
@@ -219,13 +231,19 @@ impl Lab {
             if !self.ready.get() {
                 return;
             }
-            let take = |opened: &mut Option<Opened>| (opened.as_mut()?.take)(&spec);
-            let resume = self.store.opened.try_update_value(take).flatten();
+            let ask = |opened: &mut Option<Opened>| Some((opened.as_mut()?)(&spec));
+            let (resume, told) = match self.store.opened.try_update_value(ask).flatten() {
+                Some(Opening::Waits) => return,
+                Some(Opening::Models(models, told)) => (Some(models), Some(told)),
+                Some(Opening::None) | None => (None, None),
+            };
             let wanted = Some((spec.clone(), text.clone()));
             let fresh = self.inner.try_update_value(|inner| {
                 let fresh = resume.is_some() || inner.sent != wanted;
-                let before = core::mem::replace(&mut inner.sent, wanted);
-                inner.before = resume.is_some().then_some(before);
+                if fresh {
+                    let before = core::mem::replace(&mut inner.sent, wanted);
+                    inner.starts.push(Start { before, told });
+                }
                 fresh
             });
             if fresh == Some(true) {
@@ -288,19 +306,24 @@ impl Lab {
                 self.questions.answered(id, Some(Err(reason)), false);
             }
             Event::Refused { command: CommandKind::StartStudy, reason } => {
-                let before = self.inner.try_update_value(|inner| inner.before.take()).flatten();
-                let Some(before) = before else { return self.problem.set(Some(reason)) };
-                self.inner.update_value(|inner| inner.sent = before);
-                self.store.opened.with_value(|opened| {
-                    opened.iter().for_each(|opened| (opened.refused)(&reason));
-                });
+                let (start, is_last) = self.answered_start();
+                let Some(Start { before, told: Some(told) }) = start else {
+                    return self.problem.set(Some(reason));
+                };
+                if is_last {
+                    self.inner.update_value(|inner| inner.sent = before);
+                }
+                told(Some(&reason));
             }
             Event::StudyCheckpoint(saved) => {
-                if let Some(then) =
-                    self.inner.try_update_value(|inner| inner.saved.take()).flatten()
-                {
+                let first = |inner: &mut Inner| take_first(&mut inner.saved);
+                if let Some(then) = self.inner.try_update_value(first).flatten() {
                     then(saved);
                 }
+            }
+            Event::Refused { command: CommandKind::Save, reason } => {
+                self.inner.update_value(|inner| drop(take_first(&mut inner.saved)));
+                self.store.notify(Severity::Refusal, reason);
             }
             Event::Refused { reason, .. } => self.store.notify(Severity::Refusal, reason),
             Event::Recorded(recorded) => self.questions.recorded(recorded),
@@ -326,24 +349,41 @@ impl Lab {
         self.diverged.set(None);
         self.problem.set(None);
         let first = self.started.with_untracked(Option::is_none);
-        // Models that have taken steps come out of a file: the learner wants them as they are.
-        let is_new = started.step == 0;
-        self.inner.update_value(|inner| {
-            inner.before = None;
-            inner.runs &= is_new;
-        });
+        let (start, is_last) = self.answered_start();
+        let told = start.and_then(|start| start.told);
+        // Models out of a file are wanted as they are. What others are to come after, waits for them.
+        let rests = told.is_some() || !is_last;
+        if told.is_some() {
+            self.set_runs(false);
+        }
         self.started.set(Some(Arc::new(started)));
         self.questions.model_built();
+        if let Some(told) = told {
+            told(None);
+        }
         let goal = self.store.take_goal(first);
+        if rests {
+            self.questions.goal.set(0);
+            return;
+        }
         if self.inner.with_value(|inner| inner.runs) {
             self.run();
             return;
         }
         let steps = if goal > 0 { goal } else { chapters::info(self.chapter).warm_steps };
-        if steps > 0 && self.warms && is_new {
+        if steps > 0 && self.warms {
             self.take_steps(steps);
         }
         self.questions.goal.set(goal);
+    }
+
+    /// The first of what the engine had not answered, and whether nothing is left of that.
+    fn answered_start(self) -> (Option<Start>, bool) {
+        let answered = self.inner.try_update_value(|inner| {
+            let start = take_first(&mut inner.starts);
+            (start, inner.starts.is_empty())
+        });
+        answered.unwrap_or((None, true))
     }
 
     fn engine_died(self, reason: &str) {
@@ -353,6 +393,8 @@ impl Lab {
         let another = self.inner.try_update_value(|inner| {
             inner.client = None;
             inner.sent = None;
+            inner.starts.clear();
+            inner.saved.clear();
             inner.runs = false;
             // Only the chapter on show had the engine compute anything.
             !is_on_show || inner.deaths.one_more()

@@ -15,7 +15,7 @@ use crate::{
 
 /// Goes to a chapter, keeping everything the learner set; to a later beat of it as a link does that
 /// says no more.
-fn go(store: Store, chapter: Chapter, idea: u32) {
+pub fn go(store: Store, chapter: Chapter, idea: u32) {
     if store.link.with_untracked(|link| link.chapter == chapter) {
         return;
     }

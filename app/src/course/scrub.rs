@@ -47,7 +47,7 @@ fn kept(recorded: &Recorded, budget: u32) -> String {
     }
     let megabytes = recorded.bytes as f64 / 1e6;
     let count = counted(recorded.steps.len() as u64, "moment");
-    format!("{count} recorded, {megabytes:.1} of {budget} MB")
+    format!("{count} recorded, {megabytes:.1} MB (limit {budget} MB)")
 }
 
 /// The slider over the track of the run in the context, and the button that leads back to the present.
@@ -205,9 +205,9 @@ mod tests {
     fn the_bar_says_how_much_is_kept_and_how_much_may_be() {
         assert_eq!(kept(&Recorded::default(), 64), "No moments recorded yet");
         let recorded = Recorded { steps: vec![0], bytes: 420_000 };
-        assert_eq!(kept(&recorded, 64), "1 moment recorded, 0.4 of 64 MB");
+        assert_eq!(kept(&recorded, 64), "1 moment recorded, 0.4 MB (limit 64 MB)");
         let recorded = Recorded { steps: (0..31).collect(), bytes: 13_020_000 };
-        assert_eq!(kept(&recorded, 16), "31 moments recorded, 13.0 of 16 MB");
+        assert_eq!(kept(&recorded, 16), "31 moments recorded, 13.0 MB (limit 16 MB)");
     }
 
     #[test]

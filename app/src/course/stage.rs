@@ -285,7 +285,7 @@ fn focus_on(id: &str) {
 /// The way to save a chapter's models and to open others; the lab's has one in its settings.
 fn model_file(chapter: Chapter) -> Option<AnyView> {
     expect_context::<Labs>().of(chapter)?;
-    Some(fetched_later(kept::STUDY_FILE, "The way to model files"))
+    Some(fetched_later(kept::STUDY_FILE, "The part for model files"))
 }
 
 /// What a chapter's model says of itself.

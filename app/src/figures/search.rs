@@ -113,7 +113,7 @@ fn figure(found: Found) -> AnyView {
             <div class="figure-box view-scroll search-table" tabindex="0" role="region" aria-label="What beam search found">
                 <table data-testid=format!("{name}-table")>
                     <caption>
-                        {whose}"From "<span class="search-text" translate="no">{source}</span>
+                        {whose}"Input: "<span class="search-text" translate="no">{source}</span>
                     </caption>
                     <thead><tr>
                         <th scope="col">"rank"</th><th scope="col">"written"</th>

@@ -97,12 +97,13 @@ impl fmt::Display for Refusal {
             }
             Self::OtherText(name) => write!(
                 f,
-                "Its models learned “{name}”, which would take the place of your own text here. Choose \
-                 that text first, then open the file again."
+                "Its models learned “{name}”. Opening it would replace your own text on this page. If \
+                 that is all right, choose “{name}” as the text, then open the file again."
             ),
             Self::Chapter(id) => write!(
                 f,
-                "This file holds models of a chapter called “{id}”, which this release does not have."
+                "It says that its models belong to “{id}”. This version of Unroll has no such chapter, or \
+                 none with model files of this kind."
             ),
         }
     }

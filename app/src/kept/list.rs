@@ -141,7 +141,7 @@ fn differences(head: &Head, built: &Link, own: &OwnText) -> Vec<String> {
 fn other_text(head: &Head, own: &OwnText) -> Option<String> {
     let (theirs, (name, ours)) = head.text_sum.zip(own.as_ref())?;
     (theirs != *ours).then(|| match head.text == *name {
-        true => "Text: another one of the same name".to_owned(),
+        true => "Text: a different one with the same name".to_owned(),
         false => format!("Text: {}, not {name}", head.text),
     })
 }
@@ -279,7 +279,10 @@ impl Bin {
         remove(self.store, &files).await;
         // The learner may have left meanwhile.
         self.others.try_set(all - files.len());
-        self.runs.try_set(runs);
+        // With nothing deleted, what was before can still be brought back.
+        if !runs.is_empty() {
+            self.runs.try_set(runs);
+        }
         focus_one_of(vec![UNDO.to_owned()], from);
     }
 
@@ -508,8 +511,8 @@ fn deletion(count: usize, others: usize) -> String {
     let deleted = format!("{} deleted. ", counted(count as u64, "run"));
     match others {
         0 => deleted,
-        1 => deleted + "1 run is open in another tab and stays. ",
-        others => format!("{deleted}{others} runs are open in other tabs and stay. "),
+        1 => deleted + "1 run was kept: it is open in another tab. ",
+        others => format!("{deleted}{others} runs were kept: they are open in other tabs. "),
     }
 }
 
@@ -648,7 +651,7 @@ mod tests {
             };
             other_text(&head, ours).unwrap_or_default()
         };
-        assert_eq!(of("notes.txt", Some(8), &ours), "Text: another one of the same name");
+        assert_eq!(of("notes.txt", Some(8), &ours), "Text: a different one with the same name");
         assert_eq!(of("story.txt", Some(8), &ours), "Text: story.txt, not notes.txt");
         // The same text, also under another name.
         assert_eq!(of("notes.txt", Some(7), &ours), "");
@@ -661,8 +664,11 @@ mod tests {
     #[test]
     fn a_deletion_says_what_stays() {
         assert_eq!(deletion(1, 0), "1 run deleted. ");
-        assert_eq!(deletion(2, 1), "2 runs deleted. 1 run is open in another tab and stays. ");
-        assert_eq!(deletion(1, 2), "1 run deleted. 2 runs are open in other tabs and stay. ");
+        assert_eq!(deletion(2, 1), "2 runs deleted. 1 run was kept: it is open in another tab. ");
+        assert_eq!(
+            deletion(1, 2),
+            "1 run deleted. 2 runs were kept: they are open in other tabs. "
+        );
     }
 
     #[test]

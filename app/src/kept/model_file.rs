@@ -3,7 +3,10 @@
 use js_sys::{Array, Uint8Array};
 use leptos::{html, prelude::*, task::spawn_local};
 use serde_json::Value;
-use unroll_protocol::{Link, Packed, StudyCheckpoint, StudySpec, Tokens, link::Corpus};
+use unroll_protocol::{
+    Link, Packed, StudyCheckpoint, StudySpec, Tokens,
+    link::{Chapter, Corpus},
+};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag, File};
 
@@ -18,10 +21,10 @@ use crate::{
     chapters,
     controls::pairs_of,
     corpora,
-    course::use_lab,
+    course::{go, use_lab},
     figures::{Curve, hand_over},
     reactive::{effect, next_task},
-    store::{Opened, Severity, Store},
+    store::{Opening, Severity, Store},
 };
 
 /// Most bytes of a file that says something about a model.
@@ -29,7 +32,7 @@ const LONGEST_BESIDE: f64 = 8e6;
 
 /// Saves and opens the lab's model, in the settings.
 pub fn section(store: Store) -> AnyView {
-    let with_optimizer = RwSignal::new(false);
+    let with_optimizer = RwSignal::new(true);
     // Whether the next checkpoint is to be saved.
     let wanted = StoredValue::new(false);
     effect(move || {
@@ -70,21 +73,22 @@ pub fn section(store: Store) -> AnyView {
 /// Saves and opens the models of the chapter around this, in its settings.
 pub fn study_section() -> AnyView {
     let (store, lab) = (expect_context::<Store>(), use_lab());
-    let with_optimizer = RwSignal::new(false);
+    let with_optimizer = RwSignal::new(true);
     let save = move || {
         // What was built, though the settings may be about to change.
         let source = store.source.get_untracked();
         let link = Link { corpus: source.corpus, ..store.link.get_untracked() };
+        let with_optimizer = with_optimizer.get_untracked();
         let then = move |saved: Packed| {
             let Ok(checkpoint) = saved.unpack::<StudyCheckpoint>() else { return };
-            let pieces = written(&checkpoint, &link, &source.name, with_optimizer.get_untracked());
+            let pieces = written(&checkpoint, &link, &source.name, with_optimizer);
             let name = format!("unroll-{}", lab.chapter.id());
             spawn_local(hand_over_pieces(store, pieces, name, checkpoint.step));
         };
         lab.save(Box::new(then));
     };
     let is_ready = move || lab.started.with(Option::is_some) && lab.problem.with(Option::is_none);
-    let note = || "The file holds the weights of everything this chapter trains, and its settings. PyTorch can read the weights with the safetensors library.";
+    let note = || "The file holds the weights of all models in this chapter, and the chapter’s settings. PyTorch can read the weights with the safetensors library.";
     form(store, note, with_optimizer, is_ready, save)
 }
 
@@ -108,7 +112,7 @@ fn form(
             <h3>"Model file"</h3>
             <p class="hint">{note}</p>
             <label class="kept-option">
-                <input type="checkbox" data-testid="model-with-optimizer"
+                <input type="checkbox" data-testid="model-with-optimizer" checked=true
                     on:change=move |event| with_optimizer.set(event_target_checked(&event))/>
                 "Include the optimizer’s state, so that training can continue exactly from here"
             </label>
@@ -146,7 +150,7 @@ async fn hand_over_pieces(
     let done = Blob::new_with_u8_array_sequence_and_options(&parts, &options)
         .and_then(|blob| hand_over(&blob, &format!("{name}-step-{step}{MODEL}")));
     if done.is_err() {
-        store.notify(Severity::Refusal, "The browser could not save the model.");
+        store.notify(Severity::Refusal, "The browser could not save the file.");
     }
 }
 
@@ -181,7 +185,7 @@ async fn take(store: Store, model: &File, files: &[File]) -> Result<(), Refusal>
             let bytes = bytes(model, range.start as f64, range.end as f64).await?;
             reading.take(number, &bytes)?;
         }
-        return take_study(store, model.name(), &reading);
+        return take_study(store, model.name(), &reading).await;
     }
     let mut beside = Beside {
         heads: store.built.with_untracked(|link| link.gpt.heads),
@@ -206,6 +210,9 @@ async fn take(store: Store, model: &File, files: &[File]) -> Result<(), Refusal>
     for note in &incoming.notes {
         store.notify(Severity::Note, note.clone());
     }
+    if !store.link.with_untracked(|link| link.chapter.shows_lab()) {
+        go(store, Chapter::Gpt, 0);
+    }
     let (link, source) = (incoming.link.clone(), store.source.get_untracked());
     let probe = store.probe.get_untracked();
     let checkpoint = Box::new(incoming.checkpoint());
@@ -214,40 +221,52 @@ async fn take(store: Store, model: &File, files: &[File]) -> Result<(), Refusal>
 }
 
 /// Shows the chapter of these models as it was when they were saved, and hands them to its lab.
-fn take_study(store: Store, file: String, reading: &Reading) -> Result<(), Refusal> {
+async fn take_study(store: Store, file: String, reading: &Reading) -> Result<(), Refusal> {
     let saved = &reading.link;
-    let before = store.link.get_untracked();
     let uses_text = chapters::info(saved.chapter).uses_text;
-    let (present, name) =
-        store.source.with_untracked(|source| (source.corpus, source.name.clone()));
     // A text of one's own is not in the file: the engine says whether the one on the page will do.
     let corpus = (uses_text && saved.corpus != Corpus::Own).then_some(saved.corpus);
-    if uses_text && corpus.is_none() && name != reading.text {
-        let learned = &reading.text;
-        store.notify(Severity::Note, format!(
-            "These models learned “{learned}”. The text on this page is “{name}”: they go on with that."
-        ));
+    let source = store.source.get_untracked();
+    if let Some(corpus) = corpus.filter(|corpus| *corpus != source.corpus) {
+        if source.corpus == Corpus::Own {
+            return Err(Refusal::OtherText(corpora::name(corpus)));
+        }
+        // Before anything changes: it may not be there to be had.
+        corpora::load(corpus).await.map_err(Refusal::Vocabulary)?;
     }
-    if present == Corpus::Own
-        && let Some(corpus) = corpus
-    {
-        return Err(Refusal::OtherText(corpora::name(corpus)));
-    }
-    let given = Link { chapter: saved.chapter, seed: saved.seed, ..before.clone() };
-    let link = given.with_chapter_of(saved);
+    let learned = reading.text.clone();
+    let note = (uses_text && corpus.is_none() && source.name != learned).then(|| {
+        let name = &source.name;
+        format!("These models learned “{learned}”. They now continue on the text of this page, “{name}”.")
+    });
+    let before = store.link.get_untracked();
+    go(store, saved.chapter, 0);
+    let given = Link { seed: saved.seed, step: 0, ..store.link.get_untracked() };
+    let mut link = given.with_chapter_of(saved);
+    // What was drawn is not in the file.
+    link.mask.drawn = before.mask.drawn.clone();
     let Some(spec) = link.study() else { return Ok(()) };
-    let mut saved = Some(Packed::of(reading.checkpoint()));
+    let mut models = Some(Packed::of(reading.checkpoint()));
+    let told = move |refusal: Option<&str>| match refusal {
+        None => note.iter().for_each(|note| store.notify(Severity::Note, note.clone())),
+        Some(reason) => {
+            store.notify(Severity::Refusal, format!("“{file}” can’t be opened. {reason}"));
+            store.link.set(before.clone());
+        }
+    };
+    let mut told = Some(Box::new(told) as Box<dyn FnOnce(Option<&str>)>);
     let take = move |wanted: &StudySpec| {
         let is_text = |corpus| store.source.with_untracked(|source| source.corpus == corpus);
-        saved.take_if(|_| *wanted == spec && corpus.is_none_or(is_text))
+        match (models.take_if(|_| *wanted == spec && corpus.is_none_or(is_text)), told.take()) {
+            (Some(models), Some(told)) => Opening::Models(models, told),
+            (_, kept) => {
+                told = kept;
+                if told.is_some() && *wanted == spec { Opening::Waits } else { Opening::None }
+            }
+        }
     };
-    let refused = move |reason: &str| {
-        store.notify(Severity::Refusal, format!("“{file}” can’t be opened. {reason}"));
-        store.link.set(before.clone());
-    };
-    let opened = Opened { take: Box::new(take), refused: Box::new(refused) };
-    store.opened.set_value(Some(opened));
-    if let Some(corpus) = corpus.filter(|corpus| *corpus != present) {
+    store.opened.set_value(Some(Box::new(take)));
+    if let Some(corpus) = corpus.filter(|corpus| *corpus != source.corpus) {
         store.choose_corpus(corpus);
     }
     store.link.set(link);

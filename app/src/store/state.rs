@@ -107,12 +107,14 @@ pub fn first_source(link: &Link) -> (Source, Option<String>) {
     (Source { corpus, name: corpora::name(corpus).to_owned(), text }, missing)
 }
 
-/// What gives saved models, once, to who builds what they were built by.
-type Take = dyn FnMut(&StudySpec) -> Option<Packed>;
+/// Asked by who is about to build what this describes: a chapter's models out of a file, once.
+pub type Opened = Box<dyn FnMut(&StudySpec) -> Opening>;
 
-/// A chapter's models out of a file, for its lab.
-pub struct Opened {
-    pub take: Box<Take>,
-    /// The engine did not take them, for this reason.
-    pub refused: Box<dyn Fn(&str)>,
+/// What a file that was opened has for a chapter's lab.
+pub enum Opening {
+    None,
+    /// The text that the models learned is on its way.
+    Waits,
+    /// The models, and who is told whether the engine took them: `Some` is the reason why not.
+    Models(Packed, Box<dyn FnOnce(Option<&str>)>),
 }

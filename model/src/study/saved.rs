@@ -10,8 +10,11 @@ use crate::{
     optimizer::{Moments, Optimizer},
     parameters::{Named, named_parameters},
     read::{ReadError, read_all},
-    training::checkpoint,
+    training::checkpoint::{self, CheckpointError},
 };
+
+/// How names of running variances end: none of their numbers may be negative.
+const VARIANCE: &str = ".variance";
 
 /// What goes through all that a study's training goes on from, see [`Study::keep`](super::Study::keep).
 pub struct Keeper<'a>(Doing<'a>);
@@ -74,12 +77,18 @@ impl Saving {
         let mut saved: Vec<_> = saved.iter().collect();
         if let Some(foreign) = saved.iter().find(|saved| place(saved) == expected.len()) {
             return Err(Refusal(format!(
-                "It holds “{}”, which these models have no place for.",
+                "It holds a tensor “{}”, which these models do not have.",
                 foreign.name
             )));
         }
         saved.sort_by_cached_key(place);
         checkpoint::check(&expected, &saved)?;
+        let is_negative = |saved: &&&SavedParameter| {
+            saved.name.ends_with(VARIANCE) && saved.value.values.iter().any(|value| *value < 0.0)
+        };
+        if let Some(saved) = saved.iter().find(is_negative) {
+            return Err(CheckpointError::NotFinite { name: saved.name.clone() }.into());
+        }
         keep(&mut Keeper(Doing::Restoring(saved.iter(), step)));
         Ok(())
     }

@@ -174,6 +174,10 @@ impl super::Study for Study {
         self.training.hold(holder);
     }
 
+    fn vocabulary(&self) -> Vec<String> {
+        self.tokenizer.labels()
+    }
+
     fn keep(&mut self, keeper: &mut Keeper<'_>) {
         self.training.keep(["model"], keeper);
     }

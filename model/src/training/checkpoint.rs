@@ -29,26 +29,16 @@ impl fmt::Display for CheckpointError {
         match self {
             Self::Build(error) => error.fmt(f),
             Self::Vocabulary(error) => error.fmt(f),
-            Self::Parameters { expected, found } => write!(
-                f,
-                "This saved run holds {found} parameters where its model has {expected}, so it \
-                 can't be opened."
-            ),
-            Self::Name { expected, found } => write!(
-                f,
-                "This saved run holds the parameter \"{found}\" where \"{expected}\" belongs, so it \
-                 can't be opened."
-            ),
-            Self::Shape { name } => write!(
-                f,
-                "In this saved run the parameter \"{name}\" has the wrong size, so it can't be \
-                 opened."
-            ),
-            Self::NotFinite { name } => write!(
-                f,
-                "In this saved run the parameter \"{name}\" holds something that is not a usable \
-                 number, so it can't be opened."
-            ),
+            Self::Parameters { expected, found } => {
+                write!(f, "It holds {found} tensors, but its model needs {expected}.")
+            }
+            Self::Name { expected, found } => {
+                write!(f, "It holds the tensor “{found}” where “{expected}” belongs.")
+            }
+            Self::Shape { name } => write!(f, "Its tensor “{name}” has the wrong size."),
+            Self::NotFinite { name } => {
+                write!(f, "Its tensor “{name}” holds something that is not a usable number.")
+            }
         }
     }
 }

@@ -159,7 +159,7 @@ pub fn all_seen(flow: &Flow, settings: &Settings) -> Vec<Seen> {
 pub fn arrives(flow: &Flow, cell: Cell, along_cell: bool) -> Option<String> {
     if flow.loss == LossKind::Every {
         // Other gradients have joined in.
-        return Some("with a loss at every step you can’t tell what part".to_owned());
+        return Some("with a loss at every step you can’t tell how much".to_owned());
     }
     let network = flow.networks.iter().find(|network| network.cell == cell)?;
     let norms = if along_cell { network.memory.as_ref()? } else { &network.hidden };
@@ -369,7 +369,7 @@ mod tests {
         let flow = |loss| Flow { loss, networks: vec![network.clone()], ..flow.clone() };
         let said = |loss| arrives(&flow(loss), Cell::Rnn, false).unwrap();
         assert_eq!(said(LossKind::Last), "25%");
-        assert!(said(LossKind::Every).ends_with("what part"), "of the gradient");
+        assert!(said(LossKind::Every).ends_with("how much"), "of the gradient");
         assert_eq!(arrives(&flow(LossKind::Last), Cell::Lstm, true), None);
     }
 }

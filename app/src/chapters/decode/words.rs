@@ -29,8 +29,8 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "A language model never says which [token](token) comes next: which character, unless you have \
-                   chosen other tokens in the lab. It gives a score, the [logit](logit), to each of the {known} \
+            text: "A language model never says which [token](token) comes next. (A token is a single character \
+                   here, unless you chose another kind in the lab.) It gives a score, the [logit](logit), to each of the {known} \
                    tokens in its vocabulary, and [softmax](softmax) turns the scores into shares: the probabilities \
                    of the tokens. Choosing a token is a separate step, called decoding. It has no weights and needs no training, yet it does much to make a text dull, lively \
                    or broken.\n\n\
@@ -103,7 +103,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "How surprised is it?",
             text: "The same numbers work on any text, whoever wrote it. Paste one, and see where the model stumbles. \
-                   Bars are often tall where a word begins and low where it ends. The mean surprise is the \
+                   Where a word is several tokens, the bar is often tall at its first and low at its last. The mean surprise is the \
                    [loss](loss) on this text. Raise e to that power, and you get the [perplexity](perplexity): one \
                    of 8 means that each guess is as hard, on average, as a guess among 8 equally likely tokens.",
             set: |link| link.view = "surprise".into(),
