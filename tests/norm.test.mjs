@@ -260,7 +260,7 @@ test("a batch of one is explained, and all else goes on", async (t) => {
   await eventually(async () => (await byId(page, "norm-refused").textContent()) === "");
   await choose(page, "norm-axis", "layer");
   await live(page, "coupling");
-  assert.equal(await page.locator('[data-testid="norm-output"] rect').count(), 16);
+  await eventually(async () => (await page.locator('[data-testid="norm-output"] rect').count()) === 16, "16 features");
   await train(page, WARM + 20);
 });
 
