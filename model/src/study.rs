@@ -34,8 +34,8 @@ use saved::Saving;
 /// More steps than any tab takes.
 const MOST_STEPS: u32 = 1_000_000_000;
 /// Why models are refused that read other characters.
-const OTHER_TEXT: &str = "Its models learned a text with different characters than the one on this page. \
-     Open that text first, then the file.";
+const OTHER_TEXT: &str = "Its models learned a text with different characters or tokens than the one on this \
+     page. Open that text first, then the file.";
 
 /// Why a study can't be built or a question not be answered, as a sentence for the page.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use support::{
 use unroll_model::{AnyStudy, StudySlice};
 use unroll_protocol::{
     StudyCheckpoint, StudySpec,
-    study::{bptt, qkv, rnn},
+    study::{bptt, norm, qkv, rnn, tokens},
 };
 
 fn saved(study: &mut AnyStudy) -> StudyCheckpoint {
@@ -111,7 +111,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     };
     let cases = [
         ("different characters", hurt(|kept| kept.vocabulary.truncate(5))),
-        ("parameters", hurt(|kept| kept.parameters.truncate(2))),
+        ("tensors", hurt(|kept| kept.parameters.truncate(2))),
         ("do not have", hurt(|kept| kept.parameters[1].name.push('x'))),
         ("wrong size", hurt(|kept| kept.parameters[1].value.shape[0] += 1)),
         ("wrong size", hurt(|kept| kept.parameters[1].value.values.truncate(1))),
@@ -130,4 +130,24 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     // The characters of another text are others.
     let refused = build(rnn::Settings::default().spec(1), NAMES).restore(&kept);
     assert!(refused.unwrap_err().to_string().contains("different characters"));
+}
+
+#[test]
+fn pairs_that_another_text_taught_are_refused() {
+    let settings = tokens::Settings { scheme: tokens::Scheme::Pairs, ..Default::default() };
+    let kept = saved(&mut build(settings.spec(1), TALES));
+    build(settings.spec(1), TALES).restore(&kept).unwrap();
+    let refused = build(settings.spec(1), NAMES).restore(&kept);
+    assert!(refused.unwrap_err().to_string().contains("tokens"));
+}
+
+#[test]
+fn a_negative_variance_is_refused() {
+    let layers = norm::Settings::default().spec(1);
+    let mut study = build(layers, TALES);
+    let mut kept = saved(&mut study);
+    let variance = kept.parameters.iter_mut().find(|saved| saved.name.ends_with("0.variance"));
+    variance.expect("BatchNorm's running statistics").value.values[0] = -1.0;
+    let refusal = study.restore(&kept).unwrap_err().to_string();
+    assert!(refusal.contains("not a usable number"), "{refusal}");
 }
