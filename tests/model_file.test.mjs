@@ -207,3 +207,29 @@ test("a chapter's file that does not fit changes nothing", async (t) => {
   }
   await stepTo(page, at + 1);
 });
+
+test("the lab's file is opened from a chapter, whether the lab was visited or not", async (t) => {
+  const page = await opened(t);
+  await stepTo(page, 3);
+  const { name, bytes } = await saved(page, true);
+  await stepTo(page, 4);
+  const wanted = await loss(page);
+  for (const visits of [false, true]) {
+    const other = await atRest(t, visits ? "?device=cpu" : "?chapter=rnn&device=cpu");
+    if (visits) {
+      await byId(other, "chapter-list").click();
+      await other.locator('a[href^="?chapter=rnn"]').first().click();
+      await byId(other, "chapter-rnn").waitFor();
+      await byId(other, "train-step").waitFor();
+      await paused(other);
+    }
+    await choose(other, { name, mimeType: "", buffer: bytes });
+    await byId(other, "chapter-gpt").waitFor();
+    await numberUntil(other, "loss-step", (step) => step === 3, "3");
+    await closeSettings(other);
+    await eventually(async () => (await byId(other, "settings-open").textContent()).includes("1 layer, 2 heads, 16 wide"));
+    await stepTo(other, 4);
+    assert.equal(await loss(other), wanted);
+  }
+});
+
