@@ -34,7 +34,9 @@ use helpers::Helpers;
 pub use helpers::cores;
 use pace::{Pace, Starting};
 use state::first_source;
-pub use state::{Device, Diverged, Notice, Opened, Opening, Severity, Source, Speed, Writing};
+pub use state::{
+    Device, Diverged, Notice, Opened, Opening, Severity, Source, Speed, Told, Writing,
+};
 
 /// The model as it was before the last start over.
 struct Previous {

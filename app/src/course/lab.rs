@@ -16,7 +16,7 @@ use crate::{
     chapters,
     questions::Questions,
     reactive::{effect, memo},
-    store::{Device, Opened, Opening, Severity, Source, Store},
+    store::{Device, Opened, Opening, Severity, Source, Store, Told},
     worker::{Deaths, EngineRoom, Incoming, SharedEngine},
 };
 
@@ -78,7 +78,7 @@ struct Start {
     /// What `sent` was before.
     before: Sent,
     /// Of models out of a file: who is told whether the engine took them.
-    told: Option<Box<dyn FnOnce(Option<&str>)>>,
+    told: Option<Told>,
 }
 
 type Sent = Option<(StudySpec, Arc<str>)>;

@@ -24,7 +24,7 @@ use crate::{
     course::{go, use_lab},
     figures::{Curve, hand_over},
     reactive::{effect, next_task},
-    store::{Opening, Severity, Store},
+    store::{Opening, Severity, Store, Told},
 };
 
 /// Most bytes of a file that says something about a model.
@@ -254,7 +254,7 @@ async fn take_study(store: Store, file: String, reading: &Reading) -> Result<(),
             store.link.set(before.clone());
         }
     };
-    let mut told = Some(Box::new(told) as Box<dyn FnOnce(Option<&str>)>);
+    let mut told = Some(Box::new(told) as Told);
     let take = move |wanted: &StudySpec| {
         let is_text = |corpus| store.source.with_untracked(|source| source.corpus == corpus);
         match (models.take_if(|_| *wanted == spec && corpus.is_none_or(is_text)), told.take()) {

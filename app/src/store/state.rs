@@ -115,6 +115,8 @@ pub enum Opening {
     None,
     /// The text that the models learned is on its way.
     Waits,
-    /// The models, and who is told whether the engine took them: `Some` is the reason why not.
-    Models(Packed, Box<dyn FnOnce(Option<&str>)>),
+    Models(Packed, Told),
 }
+
+/// Called once the engine has answered: with the reason if it did not take the models.
+pub type Told = Box<dyn FnOnce(Option<&str>)>;
