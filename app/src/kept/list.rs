@@ -31,6 +31,8 @@ const UNDO: &str = "kept-undo";
 /// The button that deletes all.
 const ALL: &str = "kept-all";
 const HEADING: &str = "kept-heading";
+/// Frames in which the focus is passed on.
+const FRAMES: u32 = 10;
 /// What can be done with a run. Whoever was on one that is gone is on the first that is there.
 const ACTIONS: [&str; 4] = ["continue", "rename", "duplicate", "delete"];
 
@@ -328,13 +330,22 @@ fn instead_of(focused: &str) -> Vec<String> {
 
 /// Puts the focus on the first of these that is there, if it is nowhere or on one of `from`.
 fn focus_one_of(to: Vec<String>, from: Vec<String>) {
+    focus_within(FRAMES, to, from);
+}
+
+/// The same within so many frames: what is to have the focus may not be drawn yet.
+fn focus_within(frames: u32, to: Vec<String>, from: Vec<String>) {
     request_animation_frame(move || {
         let focused = document().active_element();
         let stays = focused
             .is_some_and(|element| element.tag_name() != "BODY" && !from.contains(&element.id()));
-        let there = to.iter().find_map(|id| document().get_element_by_id(id));
-        if let Some(element) = there.filter(|_| !stays) {
-            let _ = element.unchecked_into::<HtmlElement>().focus();
+        if stays {
+            return;
+        }
+        match to.iter().find_map(|id| document().get_element_by_id(id)) {
+            Some(element) => _ = element.unchecked_into::<HtmlElement>().focus(),
+            None if frames > 1 => focus_within(frames - 1, to, from),
+            None => {}
         }
     });
 }
