@@ -11,7 +11,7 @@ use unroll_protocol::{
 
 use super::{
     super::{Built, Holder, Keeper, Refusal, StudySlice},
-    Corpus, Gradients, Learner,
+    Corpus, Gradients, Learner, State,
     deep::{Between, DeepNet, LayerPass},
     measured, optimizer,
 };
@@ -39,19 +39,11 @@ pub struct Layers {
     activation: Activation,
     corpus: Corpus,
     device: Device,
-    state: State,
-    /// The step under way: what it has made so far, and its losses and gradient norms.
-    pending: Option<(State, Vec<Tensor<1>>)>,
-    rate: f32,
-}
-
-#[derive(Clone)]
-struct State {
-    step: u32,
     /// In the order of [`Version::ALL`].
-    learners: Vec<Learner<DeepNet>>,
-    /// One for each layer of the version with BatchNorm.
-    running: Vec<RunningStatistics>,
+    state: State<DeepNet>,
+    /// The step under way: what it has made so far, and its losses and gradient norms.
+    pending: Option<(State<DeepNet>, Vec<Tensor<1>>)>,
+    rate: f32,
 }
 
 impl Layers {
@@ -117,23 +109,12 @@ impl Layers {
     }
 
     pub fn hold(&mut self, holder: &mut Holder<'_>) {
-        holder.hold(&mut self.state, |state| State {
-            step: state.step,
-            learners: Learner::all_held(&state.learners),
-            running: state.running.clone(),
-        });
+        holder.hold(&mut self.state, State::held);
     }
 
     pub fn keep(&mut self, keeper: &mut Keeper<'_>) {
-        for (learner, version) in self.state.learners.iter_mut().zip(Version::ALL) {
-            learner.keep(version.id(), keeper);
-        }
-        for (at, running) in self.state.running.iter_mut().enumerate() {
-            let name = |what: &str| format!("{}.running.{at}.{what}", Version::Batch.id());
-            keeper.tensor(name("mean"), &mut running.mean);
-            keeper.tensor(name("variance"), &mut running.variance);
-        }
-        keeper.step(&mut self.state.step);
+        let names = Version::ALL.iter().map(|version| version.id());
+        self.state.keep(names, Version::Batch.id(), keeper);
     }
 
     pub fn step(&self) -> u32 {
@@ -170,7 +151,7 @@ impl Layers {
     }
 
     /// Trains one version on the batch of `step`. Returns its loss and the norm of its gradients.
-    fn learn(&self, state: &mut State, version: usize, step: u32) -> [Tensor<1>; 2] {
+    fn learn(&self, state: &mut State<DeepNet>, version: usize, step: u32) -> [Tensor<1>; 2] {
         let (inputs, targets) = self.training_batch(step, self.batch);
         let learner = &mut state.learners[version];
         let tracked = learner.tracked();

@@ -6,7 +6,10 @@ mod offsets;
 mod recurrent;
 mod recurrent_study;
 
-use burn::tensor::{Device, Tensor};
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor},
+};
 use unroll_protocol::{
     Ask, OptimizerSpec, Packed,
     study::norm::{Models, Question, Spec},
@@ -18,6 +21,7 @@ use super::{
 };
 use crate::{
     CharTokenizer, Dataset, Named,
+    norm::RunningStatistics,
     read::{ReadError, read_all},
 };
 
@@ -110,6 +114,41 @@ impl super::Study for Study {
             }
             _ => Err(Refusal("The question is about another experiment.".to_owned())),
         }
+    }
+}
+
+/// Models of type `M` in training, of which one has BatchNorm.
+#[derive(Clone)]
+struct State<M> {
+    step: u32,
+    learners: Vec<Learner<M>>,
+    /// BatchNorm's running statistics: one for each layer, or for each time step.
+    running: Vec<RunningStatistics>,
+}
+
+impl<M: Module> State<M> {
+    /// See [`Study::hold`](super::Study::hold).
+    fn held(&self) -> Self {
+        let learners = Learner::all_held(&self.learners);
+        Self { step: self.step, learners, running: self.running.clone() }
+    }
+
+    /// See [`Study::keep`](super::Study::keep). `batch` is the one of `names` that has BatchNorm.
+    fn keep(
+        &mut self,
+        names: impl Iterator<Item = &'static str>,
+        batch: &str,
+        keeper: &mut Keeper<'_>,
+    ) {
+        for (learner, name) in self.learners.iter_mut().zip(names) {
+            learner.keep(name, keeper);
+        }
+        for (at, running) in self.running.iter_mut().enumerate() {
+            let name = |what: &str| format!("{batch}.running.{at}.{what}");
+            keeper.tensor(name("mean"), &mut running.mean);
+            keeper.tensor(name("variance"), &mut running.variance);
+        }
+        keeper.step(&mut self.step);
     }
 }
 

@@ -9,7 +9,7 @@ use unroll_protocol::{
 
 use super::{
     super::{Built, Holder, Keeper, Refusal, StudySlice},
-    Corpus, Gradients, Learner, measured, optimizer,
+    Corpus, Gradients, Learner, State, measured, optimizer,
     recurrent::{NormedRnn, UNITS, Use},
 };
 use crate::{
@@ -33,22 +33,14 @@ pub struct Steps {
     seed: u32,
     corpus: Corpus,
     device: Device,
-    state: State,
+    /// In the order of [`Axis::ALL`].
+    state: State<NormedRnn>,
     /// The step under way: what it has made so far, and its losses and gradient norms.
-    pending: Option<(State, Vec<Tensor<1>>)>,
+    pending: Option<(State<NormedRnn>, Vec<Tensor<1>>)>,
     /// Sequences of equal length to test the models on, and whether they were held out.
     tried: Vec<Window>,
     held_out: bool,
     rate: f32,
-}
-
-#[derive(Clone)]
-struct State {
-    step: u32,
-    /// In the order of [`Axis::ALL`].
-    learners: Vec<Learner<NormedRnn>>,
-    /// Running statistics of BatchNorm, one for each trained time step.
-    running: Vec<RunningStatistics>,
 }
 
 impl Steps {
@@ -105,23 +97,12 @@ impl Steps {
     }
 
     pub fn hold(&mut self, holder: &mut Holder<'_>) {
-        holder.hold(&mut self.state, |state| State {
-            step: state.step,
-            learners: Learner::all_held(&state.learners),
-            running: state.running.clone(),
-        });
+        holder.hold(&mut self.state, State::held);
     }
 
     pub fn keep(&mut self, keeper: &mut Keeper<'_>) {
-        for (learner, axis) in self.state.learners.iter_mut().zip(Axis::ALL) {
-            learner.keep(axis.id(), keeper);
-        }
-        for (at, running) in self.state.running.iter_mut().enumerate() {
-            let name = |what: &str| format!("{}.running.{at}.{what}", Axis::Batch.id());
-            keeper.tensor(name("mean"), &mut running.mean);
-            keeper.tensor(name("variance"), &mut running.variance);
-        }
-        keeper.step(&mut self.state.step);
+        let names = Axis::ALL.iter().map(|axis| axis.id());
+        self.state.keep(names, Axis::Batch.id(), keeper);
     }
 
     pub fn step(&self) -> u32 {
@@ -148,7 +129,7 @@ impl Steps {
         }
     }
 
-    fn learn(&self, state: &mut State, which: usize) -> [Tensor<1>; 2] {
+    fn learn(&self, state: &mut State<NormedRnn>, which: usize) -> [Tensor<1>; 2] {
         let length = TRAINED_STEPS as usize;
         let batch = self.corpus.data.batch(self.seed, state.step, BATCH, length);
         let learner = &mut state.learners[which];
