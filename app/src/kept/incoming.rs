@@ -141,12 +141,42 @@ pub struct Beside {
 
 /// Numbers to read, from where in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Need {
+pub struct Need {
     dtype: Dtype,
     range: Range<u64>,
-    /// The tensor, and whether it holds parameters (0) or the optimizer's means of them (1, 2).
-    tensor: usize,
+    /// Where they belong.
+    pub place: usize,
+    /// Whether they are parameters (0) or the optimizer's means of them (1, 2).
     which: usize,
+}
+
+impl Need {
+    /// Of a tensor in a file whose numbers begin there.
+    pub fn new(info: &TensorInfo, begins: u64, place: usize, which: usize) -> Self {
+        let (start, end) = info.data_offsets;
+        let range = begins + start as u64..begins + end as u64;
+        Self { dtype: info.dtype, range, place, which }
+    }
+
+    /// What has to be read, as ranges of the file's bytes.
+    pub fn ranges(needs: &[Self]) -> Vec<Range<u64>> {
+        needs.iter().map(|need| need.range.clone()).collect()
+    }
+
+    /// The numbers, out of the bytes of its range.
+    pub fn numbers(&self, bytes: &[u8]) -> Result<Vec<f32>, Refusal> {
+        let is_whole = bytes.len() as u64 == self.range.end - self.range.start;
+        if is_whole { Ok(decoded(self.dtype, bytes)) } else { Err(Refusal::Truncated) }
+    }
+
+    /// Where its numbers go in a parameter.
+    pub fn of<'a>(&self, saved: &'a mut SavedParameter) -> &'a mut Vec<f32> {
+        match self.which {
+            0 => &mut saved.value.values,
+            1 => &mut saved.first_moment,
+            _ => &mut saved.second_moment,
+        }
+    }
 }
 
 /// A file that is being read.
@@ -239,22 +269,16 @@ impl Incoming {
 
     /// What has to be read, as ranges of the file's bytes.
     pub fn ranges(&self) -> Vec<Range<u64>> {
-        self.needs.iter().map(|need| need.range.clone()).collect()
+        Need::ranges(&self.needs)
     }
 
     /// Takes the bytes of the range with this number.
     pub fn take(&mut self, number: usize, bytes: &[u8]) -> Result<(), Refusal> {
-        let Need { dtype, ref range, tensor, which } = self.needs[number];
-        if bytes.len() as u64 != range.end - range.start {
-            return Err(Refusal::Truncated);
-        }
-        let values = decoded(dtype, bytes);
-        for &at in &self.tensors[tensor].parameters {
+        let values = self.needs[number].numbers(bytes)?;
+        for &at in &self.tensors[self.needs[number].place].parameters {
             let place = &self.places[at];
             let values = self.in_our_order(place, place.take(&values));
-            let saved = &mut self.parameters[at];
-            *[&mut saved.value.values, &mut saved.first_moment, &mut saved.second_moment][which] =
-                values;
+            *self.needs[number].of(&mut self.parameters[at]) = values;
         }
         Ok(())
     }
@@ -345,9 +369,7 @@ fn needs(infos: &Infos, tensors: &[Tensor], begins: u64, tied: bool) -> Result<V
                 return Err(Refusal::Shape { name, found, expected });
             }
             readable(&name, info)?;
-            let (start, end) = info.data_offsets;
-            let range = begins + start as u64..begins + end as u64;
-            needs.push(Need { dtype: info.dtype, range, tensor: number, which });
+            needs.push(Need::new(info, begins, number, which));
         }
     }
     if !missing.is_empty() {
@@ -495,7 +517,7 @@ fn order(tokens: &[String]) -> Result<(Vec<usize>, Vec<char>), Refusal> {
 }
 
 /// Little-endian numbers of this type.
-pub fn decoded(dtype: Dtype, bytes: &[u8]) -> Vec<f32> {
+fn decoded(dtype: Dtype, bytes: &[u8]) -> Vec<f32> {
     match dtype {
         Dtype::F16 => {
             let (halves, _) = bytes.as_chunks();

@@ -1,5 +1,7 @@
 //! Models as files: saved for other programs and for later, and opened again.
 
+use core::ops::Range;
+
 use js_sys::{Array, Uint8Array};
 use leptos::{html, prelude::*, task::spawn_local};
 use serde_json::Value;
@@ -181,10 +183,7 @@ async fn take(store: Store, model: &File, files: &[File]) -> Result<(), Refusal>
         Link::parse_query(pairs.iter().map(|(name, value)| (&**name, &**value))).0
     };
     if let Some(mut reading) = Reading::new(&head, size as u64, settings)? {
-        for (number, range) in reading.ranges().into_iter().enumerate() {
-            let bytes = bytes(model, range.start as f64, range.end as f64).await?;
-            reading.take(number, &bytes)?;
-        }
+        pour(model, reading.ranges(), |number, bytes| reading.take(number, bytes)).await?;
         return take_study(store, model.name(), &reading).await;
     }
     let mut beside = Beside {
@@ -203,10 +202,7 @@ async fn take(store: Store, model: &File, files: &[File]) -> Result<(), Refusal>
         }
     }
     let mut incoming = Incoming::new(&head, size as u64, &beside, settings)?;
-    for (number, range) in incoming.ranges().into_iter().enumerate() {
-        let bytes = bytes(model, range.start as f64, range.end as f64).await?;
-        incoming.take(number, &bytes)?;
-    }
+    pour(model, incoming.ranges(), |number, bytes| incoming.take(number, bytes)).await?;
     for note in &incoming.notes {
         store.notify(Severity::Note, note.clone());
     }
@@ -227,7 +223,8 @@ async fn take_study(store: Store, file: String, reading: &Reading) -> Result<(),
     // A text of one's own is not in the file: the engine says whether the one on the page will do.
     let corpus = (uses_text && saved.corpus != Corpus::Own).then_some(saved.corpus);
     let source = store.source.get_untracked();
-    if let Some(corpus) = corpus.filter(|corpus| *corpus != source.corpus) {
+    let other = corpus.filter(|corpus| *corpus != source.corpus);
+    if let Some(corpus) = other {
         if source.corpus == Corpus::Own {
             return Err(Refusal::OtherText(corpora::name(corpus)));
         }
@@ -246,31 +243,42 @@ async fn take_study(store: Store, file: String, reading: &Reading) -> Result<(),
     // What was drawn is not in the file.
     link.mask.drawn = before.mask.drawn.clone();
     let Some(spec) = link.study() else { return Ok(()) };
-    let mut models = Some(Packed::of(reading.checkpoint()));
     let told = move |refusal: Option<&str>| match refusal {
-        None => note.iter().for_each(|note| store.notify(Severity::Note, note.clone())),
+        None => note.into_iter().for_each(|note| store.notify(Severity::Note, note)),
         Some(reason) => {
             store.notify(Severity::Refusal, format!("“{file}” can’t be opened. {reason}"));
-            store.link.set(before.clone());
+            store.link.set(before);
         }
     };
-    let mut told = Some(Box::new(told) as Told);
+    let mut models = Some((Packed::of(reading.checkpoint()), Box::new(told) as Told));
     let take = move |wanted: &StudySpec| {
         let is_text = |corpus| store.source.with_untracked(|source| source.corpus == corpus);
-        match (models.take_if(|_| *wanted == spec && corpus.is_none_or(is_text)), told.take()) {
-            (Some(models), Some(told)) => Opening::Models(models, told),
-            (_, kept) => {
-                told = kept;
-                if told.is_some() && *wanted == spec { Opening::Waits } else { Opening::None }
-            }
+        if models.is_none() || *wanted != spec {
+            Opening::None
+        } else if corpus.is_none_or(is_text) {
+            models.take().map_or(Opening::None, |(models, told)| Opening::Models(models, told))
+        } else {
+            Opening::Waits
         }
     };
     store.opened.set_value(Some(Box::new(take)));
-    if let Some(corpus) = corpus.filter(|corpus| *corpus != source.corpus) {
+    if let Some(corpus) = other {
         store.choose_corpus(corpus);
     }
     store.link.set(link);
     store.opened_study.notify();
+    Ok(())
+}
+
+/// Reads these ranges of a file one after the other; `take` gets the bytes of each with its number.
+async fn pour(
+    model: &File,
+    ranges: Vec<Range<u64>>,
+    mut take: impl FnMut(usize, &[u8]) -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
+    for (number, range) in ranges.into_iter().enumerate() {
+        take(number, &bytes(model, range.start as f64, range.end as f64).await?)?;
+    }
     Ok(())
 }
 

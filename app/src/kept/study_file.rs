@@ -6,12 +6,11 @@
 use core::ops::Range;
 use std::collections::BTreeMap;
 
-use safetensors::Dtype;
 use serde_json::{Value, json};
 use unroll_protocol::{Array, Link, StudyCheckpoint, checkpoint::SavedParameter, link::Chapter};
 
 use super::{
-    incoming::{About, Refusal, decoded, metadata, readable},
+    incoming::{About, Need, Refusal, metadata, readable},
     outgoing::{OPTIMIZER, bytes, head},
 };
 
@@ -63,15 +62,6 @@ pub struct Reading {
     checkpoint: StudyCheckpoint,
 }
 
-/// Numbers to read: where they lie, and whether they are parameters (0) or means of them (1, 2).
-#[derive(Debug)]
-struct Need {
-    dtype: Dtype,
-    range: Range<u64>,
-    parameter: usize,
-    which: usize,
-}
-
 impl Reading {
     /// Understands the head of a file of so many bytes; `None` if it is not one of a chapter's models.
     /// `settings` reads the settings of a link.
@@ -117,10 +107,7 @@ impl Reading {
                 return Err(Refusal::Missing(vec![name.to_owned()]));
             };
             for (which, part) in parts.iter().enumerate() {
-                let Some(part) = part else { continue };
-                let range = part.data_offsets;
-                let range = begins + range.0 as u64..begins + range.1 as u64;
-                needs.push(Need { dtype: part.dtype, range, parameter: saved.len(), which });
+                needs.extend(part.map(|info| Need::new(info, begins, saved.len(), which)));
             }
             let shape = info.shape.iter().map(|&size| size as u32).collect();
             saved.push(SavedParameter {
@@ -140,18 +127,13 @@ impl Reading {
 
     /// What has to be read, as ranges of the file's bytes.
     pub fn ranges(&self) -> Vec<Range<u64>> {
-        self.needs.iter().map(|need| need.range.clone()).collect()
+        Need::ranges(&self.needs)
     }
 
     /// Takes the bytes of the range with this number.
     pub fn take(&mut self, number: usize, bytes: &[u8]) -> Result<(), Refusal> {
-        let Need { dtype, ref range, parameter, which } = self.needs[number];
-        if bytes.len() as u64 != range.end - range.start {
-            return Err(Refusal::Truncated);
-        }
-        let saved = &mut self.checkpoint.parameters[parameter];
-        *[&mut saved.value.values, &mut saved.first_moment, &mut saved.second_moment][which] =
-            decoded(dtype, bytes);
+        let need = &self.needs[number];
+        *need.of(&mut self.checkpoint.parameters[need.place]) = need.numbers(bytes)?;
         Ok(())
     }
 
