@@ -277,19 +277,6 @@ async fn elsewhere(store: Store) -> Vec<String> {
     held
 }
 
-/// All kept runs, the newest first, with their heads; `None` where a file is damaged.
-async fn runs() -> Result<Vec<(Entry, Option<Head>)>, Trouble> {
-    let mut runs = Vec::new();
-    for mut entry in folder::entries().await? {
-        let head = head_of(&entry).await.ok();
-        // A file that was copied, or brought back, is younger than what it holds.
-        entry.at = head.as_ref().and_then(|head| head.at).unwrap_or(entry.at);
-        runs.push((entry, head));
-    }
-    runs.sort_by(|(a, _), (b, _)| b.at.total_cmp(&a.at));
-    Ok(runs)
-}
-
 /// Lets the oldest runs go that no tab has open: those whose files are the oldest, so that one that was
 /// just brought back stays.
 async fn prune(store: Store) {

@@ -18,7 +18,7 @@ use super::{
     MOST, elsewhere,
     file::{Head, checksum},
     folder::{self, Trouble},
-    go_on, head_of, labels, model_file, new_name, runs,
+    go_on, head_of, labels, model_file, new_name,
 };
 use crate::{
     controls::{counted, four_digits, general, grouped, in_words, pairs_of},
@@ -54,21 +54,19 @@ struct Row {
     elsewhere: bool,
 }
 
+/// All kept runs, the newest first.
 async fn rows(store: Store) -> Result<Vec<Row>, Trouble> {
     let others = elsewhere(store).await;
     let mut rows = Vec::new();
-    for (entry, head) in runs().await? {
+    for entry in folder::entries().await? {
+        let head = head_of(&entry).await.ok();
         let elsewhere = others.contains(&entry.name);
         let name = labels::name_of(&entry.name);
-        rows.push(Row {
-            file: entry.name,
-            name,
-            at: entry.at,
-            bytes: entry.bytes,
-            head,
-            elsewhere,
-        });
+        // A file that was copied, or brought back, is younger than what it holds.
+        let at = head.as_ref().and_then(|head| head.at).unwrap_or(entry.at);
+        rows.push(Row { file: entry.name, name, at, bytes: entry.bytes, head, elsewhere });
     }
+    rows.sort_by(|a, b| b.at.total_cmp(&a.at));
     Ok(rows)
 }
 
