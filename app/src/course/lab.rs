@@ -4,7 +4,7 @@
 //! sessions share one worker, and only the chapter on show trains. The engine is always the CPU's:
 //! models this small spend more time on the way to a GPU and back than a CPU takes to compute them.
 
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
 use leptos::prelude::*;
 use unroll_protocol::{
@@ -68,9 +68,9 @@ struct Inner {
     /// Whether the learner wants it to train without end, also the models of other settings.
     runs: bool,
     /// Called with the models that are asked for, one after the other.
-    saved: Vec<Box<dyn FnOnce(Packed)>>,
+    saved: VecDeque<Box<dyn FnOnce(Packed)>>,
     /// What the engine was asked to build and has not answered yet.
-    starts: Vec<Start>,
+    starts: VecDeque<Start>,
 }
 
 /// Models on their way.
@@ -87,10 +87,6 @@ impl From<Lab> for Questions {
     fn from(lab: Lab) -> Self {
         lab.questions
     }
-}
-
-fn take_first<T>(queue: &mut Vec<T>) -> Option<T> {
-    (!queue.is_empty()).then(|| queue.remove(0))
 }
 
 fn send(inner: StoredValue<Inner, LocalStorage>, command: &Command) {
@@ -202,7 +198,7 @@ impl Lab {
     /// Has `then` called with the models as they are, a packed
     /// [`StudyCheckpoint`](unroll_protocol::StudyCheckpoint).
     pub fn save(self, then: Box<dyn FnOnce(Packed)>) {
-        self.inner.update_value(|inner| inner.saved.push(then));
+        self.inner.update_value(|inner| inner.saved.push_back(then));
         self.send(&Command::Save);
     }
 
@@ -242,7 +238,7 @@ impl Lab {
                 let fresh = resume.is_some() || inner.sent != wanted;
                 if fresh {
                     let before = core::mem::replace(&mut inner.sent, wanted);
-                    inner.starts.push(Start { before, told });
+                    inner.starts.push_back(Start { before, told });
                 }
                 fresh
             });
@@ -316,13 +312,13 @@ impl Lab {
                 told(Some(&reason));
             }
             Event::StudyCheckpoint(saved) => {
-                let first = |inner: &mut Inner| take_first(&mut inner.saved);
+                let first = |inner: &mut Inner| inner.saved.pop_front();
                 if let Some(then) = self.inner.try_update_value(first).flatten() {
                     then(saved);
                 }
             }
             Event::Refused { command: CommandKind::Save, reason } => {
-                self.inner.update_value(|inner| drop(take_first(&mut inner.saved)));
+                self.inner.update_value(|inner| drop(inner.saved.pop_front()));
                 self.store.notify(Severity::Refusal, reason);
             }
             Event::Refused { reason, .. } => self.store.notify(Severity::Refusal, reason),
@@ -380,7 +376,7 @@ impl Lab {
     /// The first of what the engine had not answered, and whether nothing is left of that.
     fn answered_start(self) -> (Option<Start>, bool) {
         let answered = self.inner.try_update_value(|inner| {
-            let start = take_first(&mut inner.starts);
+            let start = inner.starts.pop_front();
             (start, inner.starts.is_empty())
         });
         answered.unwrap_or((None, true))
