@@ -217,20 +217,20 @@ fn python_checks(phases: &mut Phases) {
         command
     };
     phases.run("code beside the formulas", || shell::run(&mut script("check_code.py")));
-    phases.run("notebooks", || {
-        let folder = fresh("notebooks")?;
+    // Tests of the app write files where this variable says, and a script looks at them.
+    let written = |folder: &str, tests: &str, variable: &str, checker: &str| -> Result {
+        let folder = fresh(folder)?;
         let mut write = cargo();
-        write.args(["test", "--locked", "-p", "unroll-app", "notebook"]);
-        shell::run(write.env("UNROLL_NOTEBOOKS", &folder))?;
-        shell::run(script("check_notebooks.py").arg(&folder))
+        write.args(["test", "--locked", "-p", "unroll-app", tests]);
+        shell::run(write.env(variable, &folder))?;
+        shell::run(script(checker).arg(&folder))
+    };
+    phases.run("notebooks", || {
+        written("notebooks", "notebook", "UNROLL_NOTEBOOKS", "check_notebooks.py")
     });
     if shell::can_import(&python, "safetensors") {
         phases.run("a run taken to PyTorch", || {
-            let folder = fresh("runs")?;
-            let mut write = cargo();
-            write.args(["test", "--locked", "-p", "unroll-app", "runs_for_pytorch"]);
-            shell::run(write.env("UNROLL_RUNS", &folder))?;
-            shell::run(script("check_train.py").arg(&folder))
+            written("runs", "runs_for_pytorch", "UNROLL_RUNS", "check_train.py")
         });
     }
     if !shell::can_import(&python, "transformers, safetensors") {
@@ -238,11 +238,8 @@ fn python_checks(phases: &mut Phases) {
         return;
     }
     phases.run("model files", || {
-        let folder = fresh("model-files")?;
-        let mut write = cargo();
-        write.args(["test", "--locked", "-p", "unroll-app", "model_files_for_pytorch"]);
-        shell::run(write.env("UNROLL_MODEL_FILES", &folder))?;
-        shell::run(script("check_model_file.py").arg(&folder))
+        let tests = "model_files_for_pytorch";
+        written("model-files", tests, "UNROLL_MODEL_FILES", "check_model_file.py")
     });
 }
 
