@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
 import {
+  atRest,
   byId,
   drawn,
   eventually,
@@ -130,7 +131,7 @@ test("the parts of a weight's gradient add up on screen, whichever weight is cli
   await live(page, "bptt-weights");
   await drawn(page);
   const cells = byId(page, "bptt-weights-cells");
-  const box = await cells.boundingBox();
+  const box = await atRest(cells);
   await cells.click({ position: { x: box.width * 0.6, y: box.height * 0.5 } });
   await eventually(() => parameter(page, "bptt-from") !== null);
   await eventually(async () => (await check()).join() !== first.join());

@@ -4,6 +4,7 @@ import { test } from "./harness.mjs";
 
 import {
   asNumber,
+  atRest,
   byId,
   closeSettings,
   drawn,
@@ -11,11 +12,11 @@ import {
   fitsEverywhere,
   live,
   numberUntil,
-  settled,
   openSettings,
   openView,
   parameter,
   paused,
+  settled,
   useSite,
 } from "./harness.mjs";
 
@@ -195,7 +196,7 @@ test("a gate held shut changes the predictions at once, by mouse", async (t) => 
   });
   const times = [];
   const cells = byId(page, "gates-cells-cells");
-  const { width } = await cells.boundingBox();
+  const { width } = await atRest(cells);
   // Unit 1 is the topmost row, below the line of labels; the gate goes on and off.
   for (let press = 0; press < 7; press++) {
     await page.evaluate(() => (window.__told = 0));

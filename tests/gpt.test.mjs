@@ -5,6 +5,7 @@ import { test } from "./harness.mjs";
 
 import {
   asNumber,
+  atRest,
   byId,
   eventually,
   exported,
@@ -176,7 +177,7 @@ test("hovering a cell reads the weight that is exported", async (t) => {
   await train(page, 30);
   const heatmap = byId(page, "attention-heatmap");
   await heatmap.scrollIntoViewIfNeeded();
-  const box = await heatmap.boundingBox();
+  const box = await atRest(heatmap);
   await page.mouse.move(box.x + box.width * 0.35, box.y + box.height * 0.7);
   const readout = byId(page, "attention-cell-readout");
   await eventually(async () => (await readout.getAttribute("data-weight")) !== null);

@@ -416,6 +416,19 @@ export async function drawn(page) {
   throw new NoFrames("the page answers, but draws no frames");
 }
 
+/** Where an element is drawn, once it rests: a drawing follows what moved it by a frame or more, and a mouse
+ *  that aims before that misses. */
+export async function atRest(locator) {
+  let last = null;
+  let box = null;
+  await eventually(async () => {
+    await drawn(locator.page());
+    [last, box] = [box, await locator.boundingBox()];
+    return box !== null && JSON.stringify(box) === JSON.stringify(last);
+  }, `${locator} rests`);
+  return box;
+}
+
 /** Of a page that goes on while the browser draws nothing of it: the browser's fault. */
 class NoFrames extends Error {}
 

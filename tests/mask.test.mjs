@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
 import {
+  atRest,
   byId,
   drawn,
   eventually,
@@ -86,7 +87,7 @@ test("click and drag change cells; outputs follow at once; blocked weights are e
   const page = await open(t, "", { warm: true });
   assert.match(await text(page, "mask-blocked"), /^435 of 900 cells are blocked.*exactly 0\.$/);
   await byId(page, "mask-edit-mode").click();
-  const cells = await byId(page, "mask-cells").boundingBox();
+  const cells = await atRest(byId(page, "mask-cells"));
   // Somewhere below the diagonal.
   const [x, y] = [cells.x + cells.width * 0.35, cells.y + cells.height * 0.8];
   await page.mouse.move(x, y);

@@ -4,6 +4,7 @@ import { test } from "./harness.mjs";
 
 import {
   answerTime,
+  atRest,
   beat,
   byId,
   eventually,
@@ -136,7 +137,7 @@ test("a click on a cell opens arithmetic that multiplies out", async (t) => {
   for (const axis of ["batch", "layer"]) {
     const page = await opened(t, `&norm-axis=${axis}`);
     await live(page, "coupling");
-    const box = await byId(page, "norm-input").boundingBox();
+    const box = await atRest(byId(page, "norm-input"));
     await byId(page, "norm-input").click({ position: { x: (box.width * 6.5) / 16, y: (box.height * 3.5) / ROWS } });
     await byId(page, "norm-arithmetic").waitFor();
     assert.match(await byId(page, "norm-arithmetic").textContent(), /Example 4, feature 7/);

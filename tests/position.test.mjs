@@ -2,7 +2,18 @@
 import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
-import { byId, eventually, live, numberUntil, openView, parameter, paused, useSite, views } from "./harness.mjs";
+import {
+  atRest,
+  byId,
+  eventually,
+  live,
+  numberUntil,
+  openView,
+  parameter,
+  paused,
+  useSite,
+  views,
+} from "./harness.mjs";
 
 const site = useSite();
 /** Steps the chapter takes by itself. */
@@ -117,7 +128,7 @@ test("hands turn with the position, and one turn shifts them all", async (t) => 
   await live(page, "clock");
   const said = byId(page, "clock-said");
   // Dragging the slow hand a quarter of a turn: 0.316 rad a position, about 5 positions.
-  const box = await byId(page, "clock-dial").boundingBox();
+  const box = await atRest(byId(page, "clock-dial"));
   const at = (radians, share = 0.7) => [
     box.x + box.width / 2 + Math.sin(radians) * box.width * 0.5 * share,
     box.y + box.height / 2 - Math.cos(radians) * box.height * 0.5 * share,

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
 import {
+  atRest,
   byId,
   closeSettings,
   drawn,
@@ -48,7 +49,7 @@ async function clickColumn(page, t, part, share = 0.5) {
   const column = byId(page, `rnn-column-${t}`);
   await scrollTo(page, t);
   await column.waitFor();
-  const box = await column.locator(part).first().boundingBox();
+  const box = await atRest(column.locator(part).first());
   await page.mouse.click(box.x + box.width / 2, box.y + share * box.height);
 }
 
@@ -80,7 +81,7 @@ test("the figure starts folded and unrolls one step per press", async (t) => {
   await byId(page, "rnn-fold").click();
   await columns(page, 0);
   // The loop itself unrolls.
-  const strip = await byId(page, "rnn-loop").locator(".rnn-strip").boundingBox();
+  const strip = await atRest(byId(page, "rnn-loop").locator(".rnn-strip"));
   await page.mouse.click(strip.x + strip.width / 2, strip.y + strip.height / 2);
   await columns(page, 1);
 });
@@ -99,7 +100,7 @@ test("only the columns in view are drawn, and the overview scrolls to any", asyn
   await columns(page, 30);
   await byId(page, "rnn-column-30").waitFor();
   await byId(page, "rnn-column-1").waitFor({ state: "hidden" });
-  const box = await byId(page, "rnn-overview").boundingBox();
+  const box = await atRest(byId(page, "rnn-overview"));
   await page.mouse.click(box.x + 2, box.y + box.height / 2);
   await byId(page, "rnn-column-1").waitFor();
   await byId(page, "rnn-column-30").waitFor({ state: "hidden" });

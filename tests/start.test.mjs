@@ -2,7 +2,19 @@
 import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
-import { accessibilityProblems, asNumber, byId, drawn, eventually, live, openView, parameter, settled, useSite } from "./harness.mjs";
+import {
+  accessibilityProblems,
+  asNumber,
+  atRest,
+  byId,
+  drawn,
+  eventually,
+  live,
+  openView,
+  parameter,
+  settled,
+  useSite,
+} from "./harness.mjs";
 
 const site = useSite();
 
@@ -29,7 +41,7 @@ const put = (page, board, knob, value) => byId(page, `${board}-knob-${knob}`).fi
 /** Drags the grip with this number by so many pixels. */
 async function drag(page, board, grip, [dx, dy]) {
   const dot = page.locator(`[data-testid="${board}-picture"] [data-grip="${grip}"] .grip-dot`);
-  const box = await dot.boundingBox();
+  const box = await atRest(dot);
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
   await page.mouse.move(x, y);
   await page.mouse.down();

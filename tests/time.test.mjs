@@ -4,8 +4,22 @@ import { readFile } from "node:fs/promises";
 import { test } from "./harness.mjs";
 
 import {
-  accessibilityProblems, byId, eventually, exported, live, number, numberUntil, openSettings, openView, parameter, paused,
-  running, settled, train, useSite,
+  accessibilityProblems,
+  atRest,
+  byId,
+  eventually,
+  exported,
+  live,
+  number,
+  numberUntil,
+  openSettings,
+  openView,
+  parameter,
+  paused,
+  running,
+  settled,
+  train,
+  useSite,
 } from "./harness.mjs";
 
 const site = useSite();
@@ -140,7 +154,7 @@ test("a drag leads to a moment, the button back; questions about the past change
     await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
     await paused(page);
     if (look) {
-      const box = await track(page).boundingBox();
+      const box = await atRest(track(page));
       const at = (share) => [box.x + share * box.width, box.y + box.height / 2];
       await page.mouse.move(...at(0.9));
       await page.mouse.down();

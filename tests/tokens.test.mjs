@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
 import {
+  atRest,
   byId,
   eventually,
   live,
@@ -161,7 +162,7 @@ test("drag the window: its examples follow, one for each token", async (t) => {
   const ribbon = byId(page, "window-ribbon");
   await ribbon.scrollIntoViewIfNeeded();
   const middle = async (index) => {
-    const box = await ribbon.locator(`[data-index="${index}"]`).boundingBox();
+    const box = await atRest(ribbon.locator(`[data-index="${index}"]`));
     return [box.x + box.width / 2, box.y + box.height / 2];
   };
   // Held at its third token, it is let go with that one ten further.
