@@ -1,23 +1,23 @@
-"""Continues training a model from Unroll's lab as the page would: the same batches in the same order, the same
-AdamW, the same learning-rate schedule. Only dropout draws other zeros. As one process, or several that share
-each batch:
-    python train.py unroll-step-300.safetensors text.txt --steps 1000
-    torchrun --nproc-per-node 8 train.py unroll-step-300.safetensors text.txt --steps 1000
-Needs torch and safetensors. Save the model with the optimizer's state. The page opens the files that this script
-writes, and the same command run again continues from the latest of them."""
+"""Continues a run from Unroll's lab, just as the page would: the same batches in the same order, the same AdamW,
+the same learning-rate schedule. Only dropout differs: it drops other values. The script starts from the latest model
+in the folder `run` and saves new models there. The page can open that folder. Run it as one process, or as several:
+    python train.py --steps 1000
+    torchrun --nproc-per-node 8 train.py --steps 1000
+Needs torch and safetensors."""
 
-import argparse, json, math, os, pathlib, urllib.parse
+import argparse, itertools, json, math, os, pathlib, urllib.parse
 import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import distributed as dist, nn
 from torch.nn import functional as F
 
-# The lab's defaults: a file names only the settings that differ. Below them, what is fixed in the lab.
+# The lab's defaults: a file lists only the settings that differ. The constants below never change in the lab.
 DEFAULTS = {"seed": 1, "batch": 8, "lr": 0.005, "warmup": 20, "decay": 0.1, "clip": 1, "optimizer": "adamw"}
+COLUMNS = "step,loss,gradient_norm,learning_rate,held_out_loss"
 BETAS, EPSILON, DECAY_STEPS, FLOOR = (0.9, 0.99), 1e-8, 5000, 0.1
 ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "gelu_new": lambda x: F.gelu(x, approximate="tanh")}
-MOMENTS = {"exp_avg": "optimizer.exp_avg.", "exp_avg_sq": "optimizer.exp_avg_sq."}
+ADAM = {"exp_avg": "optimizer.exp_avg.", "exp_avg_sq": "optimizer.exp_avg_sq."}
 
 
 class Linear(nn.Module):
@@ -52,8 +52,7 @@ class Block(nn.Module):
         return self.attn["c_proj"](mixed.transpose(1, 2).reshape(rows, length, width))
 
     def feed_forward(self, x):
-        activation = ACTIVATIONS[self.config["activation_function"]]
-        return self.mlp["c_proj"](activation(self.mlp["c_fc"](x)))
+        return self.mlp["c_proj"](ACTIVATIONS[self.config["activation_function"]](self.mlp["c_fc"](x)))
 
     def forward(self, x):
         dropped = lambda y: F.dropout(y, self.config["resid_pdrop"], self.training)
@@ -84,12 +83,11 @@ class GPT(nn.Module):
 
 
 def random_integers(key):
-    """32-bit integers from the stream cipher ChaCha8 (Bernstein 2008), with which the page draws its batches."""
+    """32-bit integers from the stream cipher ChaCha8 (Bernstein 2008), which the page uses to pick its batches."""
     rotated = lambda x, by: (x << by | x >> (32 - by)) & 0xFFFFFFFF
     quarters = [(0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15)]
     quarters += [(0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14)]
-    block = 0
-    while True:
+    for block in itertools.count():
         start = [0x61707865, 0x3320646E, 0x79622D32, 0x6B206574, *key, block & 0xFFFFFFFF, block >> 32, 0, 0]
         s = start.copy()
         for a, b, c, d in quarters * 4:  # eight rounds
@@ -97,19 +95,18 @@ def random_integers(key):
                 s[left] = (s[left] + s[right]) & 0xFFFFFFFF
                 s[turned] = rotated(s[turned] ^ s[left], by)
         yield from ((x + y) & 0xFFFFFFFF for x, y in zip(s, start))
-        block += 1
 
 
 def batch_at(tokens, seed, step, rows, context):
     """The batch that the page draws once `step` steps are done: inputs and targets, rows by context."""
     integers = random_integers([seed, 2, step, 0, 0, 0, 0, 0])  # 2: the stream for batches
-    starts = [next(integers) * (len(tokens) - context) >> 32 for _ in range(rows)]  # scaled to a start
+    starts = [next(integers) * (len(tokens) - context) >> 32 for _ in range(rows)]  # scaled to a valid start
     windows = torch.stack([tokens[start : start + context + 1] for start in starts])
     return windows[:, :-1], windows[:, 1:]
 
 
 def rate_at(step, peak, warmup):
-    """The learning rate of update number `step`, counted from 1: linear warm-up, then half a cosine."""
+    """The learning rate of update number `step`, counted from 1: linear warm-up, then half a cosine down to a tenth."""
     if step <= warmup:
         return peak * step / warmup
     progress = min(1.0, (step - warmup) / max(1, DECAY_STEPS - warmup))
@@ -119,26 +116,25 @@ def rate_at(step, peak, warmup):
 def tokens_of(path, characters, context):
     """The training tokens: all but the last tenth, which the page holds out. A very short text is used whole."""
     ids = {character: token for token, character in enumerate(characters)}
-    tokens = [ids.get(character, 0) for character in pathlib.Path(path).read_text(encoding="utf-8-sig")]
+    tokens = [ids.get(character, 0) for character in pathlib.Path(path).read_bytes().decode("utf-8-sig")]
     held_out = min(len(tokens) // 10, len(tokens) - context - 1)
     return torch.tensor(tokens[: len(tokens) - held_out] if held_out >= 2 else tokens)
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Continues training a model from Unroll's lab.")
-    parser.add_argument("model", help="file made by “Save to a file” in the lab")
-    parser.add_argument("text", help="the text it was trained on, as UTF-8")
+    parser = argparse.ArgumentParser(description="Continues a run from Unroll's lab.")
+    parser.add_argument("--folder", type=pathlib.Path, default="run", help="folder with the run's models and losses")
+    parser.add_argument("--text", default="text.txt", help="the text it trains on (UTF-8)")
     parser.add_argument("--steps", type=int, default=1000, help="total number of steps to reach")
-    parser.add_argument("--out", type=pathlib.Path, default="run", help="folder to write to, and to continue from")
-    parser.add_argument("--rows", type=int, default=64, help="most rows that a process computes at once")
+    parser.add_argument("--rows", type=int, default=64, help="maximum rows per process at once")
     parser.add_argument("--bf16", action="store_true", help="compute in bfloat16, which many GPUs do faster")
     args = parser.parse_args()
     world, rank = int(os.environ.get("WORLD_SIZE", 1)), int(os.environ.get("RANK", 0))
     device = torch.device(f"cuda:{os.environ.get('LOCAL_RANK', 0)}" if torch.cuda.is_available() else "cpu")
     if world > 1: dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
-    args.out.mkdir(exist_ok=True)
-    earlier = sorted(args.out.glob("unroll-step-*.safetensors"), key=lambda path: int(path.stem[12:]))
-    with safe_open(earlier[-1] if earlier else args.model, "pt") as file:
+    models = sorted(args.folder.glob("unroll-step-*.safetensors"), key=lambda path: int(path.stem[12:]))
+    if not models: parser.error(f"There is no unroll-step-….safetensors in {args.folder}.")
+    with safe_open(models[-1], "pt") as file:
         metadata, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}
     config, characters, unroll = (json.loads(metadata[name]) for name in ["config", "vocabulary", "unroll"])
     settings = {**DEFAULTS, **dict(urllib.parse.parse_qsl(unroll["settings"]))}
@@ -147,31 +143,35 @@ def main():
     seed, rows, warmup = (int(settings[name]) for name in ["seed", "batch", "warmup"])
     own_rows, context = rows // world, config["n_positions"]
     if config.get("model_type") != "gpt2" or settings["optimizer"] != "adamw":
-        parser.error("This script only trains models built like GPT-2, with AdamW.")
-    if own_rows * world != rows:
-        parser.error(f"A batch has {rows} rows, which {world} processes can't share evenly.")
+        parser.error("This script only works with models built like GPT-2 and trained with AdamW.")
+    if rows % world: parser.error(f"A batch has {rows} rows, which {world} processes can't share evenly.")
     model = GPT(config).to(device)
     model.load_state_dict({name: tensors[name] for name in model.state_dict()})
     groups = [{"params": [p for p in model.parameters() if p.dim() >= 2], "weight_decay": float(settings["decay"])},
               {"params": [p for p in model.parameters() if p.dim() < 2], "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, betas=BETAS, eps=EPSILON)
     for name, p in model.named_parameters():
-        moments = {kind: tensors.get(prefix + name, torch.zeros_like(p)).to(device) for kind, prefix in MOMENTS.items()}
-        optimizer.state[p] = {"step": torch.tensor(float(step)), **moments}
+        kept = {kind: tensors.get(prefix + name, torch.zeros_like(p)).to(device) for kind, prefix in ADAM.items()}
+        optimizer.state[p] = {"step": torch.tensor(float(step)), **kept}
     parallel = nn.parallel.DistributedDataParallel(model) if world > 1 else model
     tokens = tokens_of(args.text, characters, context)
 
     def save():
-        """Writes a file that the page opens, and from which this script can continue."""
         now = dict(model.state_dict())
         for name, p in model.named_parameters():
-            now |= {prefix + name: optimizer.state[p][kind] for kind, prefix in MOMENTS.items()}
+            now |= {prefix + name: optimizer.state[p][kind] for kind, prefix in ADAM.items()}
         now = {name: tensor.cpu().contiguous() for name, tensor in now.items()}
         about = {**metadata, "unroll": json.dumps({**unroll, "step": step})}
-        save_file(now, args.out / f"unroll-step-{step}.safetensors", about)
+        path = args.folder / f"unroll-step-{step}.safetensors"
+        save_file(now, path.with_suffix(".part"), about)
+        path.with_suffix(".part").replace(path)  # so that no half-written file has this name
 
-    if rank == 0: print(f"continuing from {earlier[-1] if earlier else args.model}, step {step}")
-    due = step + max(1, step // 16)  # every step at first, then each time the steps grew by a sixteenth
+    losses = args.folder / "losses.csv"
+    if rank == 0:  # drop losses after the latest model: those steps run again
+        lines = losses.read_text().splitlines()[1:] if losses.exists() else []
+        lines = [line for line in lines if int(line.split(",")[0]) <= step]
+        losses.write_text("\n".join([COLUMNS, *lines, ""]))
+    due = step + max(1, step // 16)  # every step at first, then whenever it has grown by a sixteenth
     while step < args.steps:
         inputs, targets = (part[rank::world].to(device) for part in batch_at(tokens, seed, step, rows, context))
         loss = torch.zeros((), device=device)
@@ -180,20 +180,20 @@ def main():
                 part_loss = parallel(inputs[part], targets[part]) * len(part) / own_rows
             part_loss.backward()  # gradients add up over the parts
             loss += part_loss.detach() / world
-        nn.utils.clip_grad_norm_(model.parameters(), clip or math.inf)  # 0: no clipping
+        norm = nn.utils.clip_grad_norm_(model.parameters(), clip or math.inf)  # 0: no clipping
         step += 1
-        for group in optimizer.param_groups:
-            group["lr"] = rate_at(step, peak, warmup)
+        for group in optimizer.param_groups: group["lr"] = rate_at(step, peak, warmup)
         optimizer.step()
         optimizer.zero_grad()
         if world > 1: dist.all_reduce(loss)
         if rank == 0:
-            with open(args.out / "losses.csv", "a") as file:
-                file.write(f"{step},{loss.item()}\n")
+            row = [step, loss.item(), norm.item(), rate_at(step, peak, warmup), ""]
+            with open(losses, "a") as file: print(*row, sep=",", file=file)
             print(f"step {step}: loss {loss.item():.4f}", flush=True)
             if step >= due or step >= args.steps:
                 due = step + max(1, step // 16)
                 save()
+    if world > 1: dist.barrier()  # wait for all processes
     if world > 1: dist.destroy_process_group()
 
 

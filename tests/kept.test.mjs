@@ -30,7 +30,8 @@ const files = (page) => page.evaluate(async () => {
   const root = await navigator.storage.getDirectory();
   const folder = await root.getDirectoryHandle("runs", { create: true });
   for await (const [name, handle] of folder.entries()) {
-    const { size } = await handle.getFile();
+    // One that is deleted just now is gone.
+    const { size } = await handle.getFile().catch(() => ({ size: 0 }));
     if (size > 0) all.push({ name, size });
   }
   return all;

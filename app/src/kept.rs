@@ -1,14 +1,17 @@
 //! Runs outlive the page: the lab's present run is kept in the browser as it trains, and offered when the
 //! page is opened again. Nothing of it leaves the browser, unless the learner saves its model as a file.
 
+mod archive;
 mod file;
 mod folder;
 mod incoming;
 mod labels;
 mod list;
+mod losses;
 mod model_file;
 mod outgoing;
 mod places;
+mod run;
 mod study_file;
 
 use core::pin::Pin;
@@ -29,7 +32,7 @@ use crate::{
     fetched::{Fetch, View, part},
     figures::Curve,
     reactive::next_task,
-    store::{Severity, Source, Store},
+    store::{Run, Severity, Source, Store},
 };
 
 /// Runs kept at most; beyond them the oldest goes.
@@ -67,7 +70,7 @@ const KEEP: Fetch<Keep> = part!(keep: Keep = Keep {
             Act::Offer => list::offer(store).await,
         }
     }),
-    open: model_file::open,
+    open: |store, files| model_file::open(store, files, false),
     list: list::list,
     study: model_file::study_section,
 });
@@ -87,10 +90,10 @@ pub fn kept(store: Store, act: Act) {
     });
 }
 
-/// Opens the model among some files, if there is one. Otherwise `false`.
+/// Opens the model or the run among some files, if there is one. Otherwise `false`.
 pub fn opened(store: Store, files: &FileList) -> bool {
     let files = files_of(files);
-    let has_model = files.iter().any(is_model);
+    let has_model = files.iter().any(|file| is_model(file) || run::is_archive(file));
     if has_model {
         spawn_local(async move {
             match KEEP().await {
@@ -300,15 +303,6 @@ async fn head_of(entry: &Entry) -> Result<Head, Damaged> {
     Reader::new(|range| bytes[range].to_vec(), bytes.len())?.head()
 }
 
-/// A run that was read.
-struct Run {
-    link: Link,
-    source: Source,
-    curve: Curve,
-    probe: String,
-    checkpoint: Box<Checkpoint>,
-}
-
 async fn read(entry: &Entry) -> Result<Run, Damaged> {
     let buffer = JsFuture::from(entry.file.array_buffer()).await.map_err(|_| Damaged)?;
     let bytes = Uint8Array::new(&buffer);
@@ -342,7 +336,7 @@ async fn read(entry: &Entry) -> Result<Run, Damaged> {
     let source = Source { corpus: link.corpus, name: head.text, text: body.text.into() };
     let mut curve = Curve::default();
     curve.extend(&body.points);
-    Ok(Run { link, source, curve, probe: body.probe, checkpoint })
+    Ok(Run { link, source, curve, probe: body.probe, checkpoint, file: None, past: None })
 }
 
 /// Goes on with a kept run.
@@ -355,7 +349,7 @@ async fn go_on(store: Store, name: &str) {
         );
         return;
     };
-    let Ok(Run { link, source, curve, probe, checkpoint }) = read(&entry).await else {
+    let Ok(run) = read(&entry).await else {
         store.notify(
             Severity::Refusal,
             "That run can’t be opened: its file is damaged. The model you see is unchanged.",
@@ -364,5 +358,5 @@ async fn go_on(store: Store, name: &str) {
     };
     // Where another tab has it open, this one goes on in a file of its own.
     let file = hold(store, name).await.then(|| name.to_owned());
-    store.take_up_run(&link, source, curve, probe, checkpoint, file);
+    store.take_up_run(Run { file, ..run });
 }

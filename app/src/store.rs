@@ -35,7 +35,7 @@ pub use helpers::cores;
 use pace::{Pace, Starting};
 use state::first_source;
 pub use state::{
-    Device, Diverged, Notice, Opened, Opening, Severity, Source, Speed, Told, Writing,
+    Device, Diverged, Notice, Opened, Opening, Past, Run, Severity, Source, Speed, Told, Writing,
 };
 
 /// The model as it was before the last start over.
@@ -383,7 +383,10 @@ impl Store {
         let Previous { link, source, curve, checkpoint } = previous;
         self.keeping(|keeping| keeping.anew(None));
         self.link.update(|form| *form = form.clone().with_experiment_of(&link));
-        self.send_start(Starting { link, source, curve: Some(curve) }, Some(checkpoint));
+        self.send_start(
+            Starting { link, source, curve: Some(curve), past: None },
+            Some(checkpoint),
+        );
     }
 
     /// Says something in the page.
@@ -434,25 +437,18 @@ impl Store {
         }
         self.pace.update_value(|pace| pace.keep_previous = trained);
         self.keeping(|keeping| keeping.anew(None));
-        self.send_start(Starting { link, source, curve: None }, None);
+        self.send_start(Starting { link, source, curve: None, past: None }, None);
     }
 
-    /// Goes on with a kept run, which is kept in `file` from now on. The present one can be brought back.
-    pub fn take_up_run(
-        self,
-        link: &Link,
-        source: Source,
-        curve: Curve,
-        probe: String,
-        checkpoint: Box<Checkpoint>,
-        file: Option<String>,
-    ) {
+    /// Goes on with another run. The present one can be brought back.
+    pub fn take_up_run(self, run: Run) {
+        let Run { link, source, curve, probe, checkpoint, file, past } = run;
         let trained = self.step.get_untracked() > 0;
         if trained {
             self.send(&Command::Save);
         }
         self.pace.update_value(|pace| pace.keep_previous = trained);
-        self.link.update(|form| *form = form.clone().with_experiment_of(link));
+        self.link.update(|form| *form = form.clone().with_experiment_of(&link));
         self.probe.set(probe);
         self.keeping(|keeping| keeping.anew(file));
         let link = Link { corpus: source.corpus, ..self.link.get_untracked() };
@@ -461,10 +457,23 @@ impl Store {
             self.built.set(link);
             self.take_source(source);
             self.curve.set(curve);
-            self.pace.update_value(|pace| pace.saved = Some(Arc::from(checkpoint)));
+            self.pace.update_value(|pace| {
+                pace.saved = Some(Arc::from(checkpoint));
+                pace.past = past;
+            });
             return;
         }
-        self.send_start(Starting { link, source, curve: Some(curve) }, Some(checkpoint));
+        self.send_start(Starting { link, source, curve: Some(curve), past }, Some(checkpoint));
+    }
+
+    /// Puts an earlier state of the present run among its moments.
+    pub fn recall(self, earlier: Box<Checkpoint>) {
+        self.send(&Command::Recall(earlier));
+    }
+
+    /// Which model this is: another number after each that was built.
+    pub fn generation(self) -> u32 {
+        self.questions.generation.get_untracked()
     }
 
     /// Reads or changes how the present run is kept.

@@ -215,6 +215,11 @@ impl<S: Studies> Session<S> {
                     self.flush(post);
                 }
             }
+            Command::Recall(checkpoint) => {
+                let recalled = self.gpt()?.recall(&checkpoint);
+                recalled.map_err(|why| format!("A saved moment can’t be shown. {why}"))?;
+                self.flush(post);
+            }
         }
         Ok(())
     }

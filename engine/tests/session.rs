@@ -6,8 +6,9 @@ use burn::tensor::Device;
 use unroll_engine::session::{NoStudies, Session, Studies};
 use unroll_model::AnyStudy;
 use unroll_protocol::{
-    Architecture, Ask, Command, CommandKind, CurvePoint, Event, ExperimentSpec, GptSpec, Link,
-    OptimizerSpec, Packed, Question, Recorded, RunState, SampleSpec, Sampling, Started, Trace,
+    Architecture, Ask, Checkpoint, Command, CommandKind, CurvePoint, Event, ExperimentSpec,
+    GptSpec, Link, OptimizerSpec, Packed, Question, Recorded, RunState, SampleSpec, Sampling,
+    Started, Trace,
     gpt::{Place, Written, ask},
     link::Chapter,
     study::tokens,
@@ -135,6 +136,26 @@ impl Driven {
         }
     }
 
+    /// The answer of the kept moment nearest to step `at`.
+    fn trace_at(&mut self, at: u32, text: &str) -> Trace {
+        let question = Packed::of(&Question::from(ask::Trace { text: text.to_owned() }));
+        match self.say(Command::Ask { id: 9, question, at: Some(at) }).remove(0) {
+            Event::Answered { id: 9, step, answer, more: false } => {
+                let trace: Trace = answer.unpack().expect("a trace");
+                assert_eq!(trace.step, step);
+                trace
+            }
+            other => panic!("no answer: {other:?}"),
+        }
+    }
+
+    fn save(&mut self) -> Box<Checkpoint> {
+        match self.say(Command::Save).remove(0) {
+            Event::Checkpoint(checkpoint) => checkpoint,
+            other => panic!("no checkpoint: {other:?}"),
+        }
+    }
+
     fn trace(&mut self, text: &str) -> Trace {
         let (step, trace) = self.ask(ask::Trace { text: text.to_owned() });
         assert_eq!(trace.step, step);
@@ -168,6 +189,7 @@ fn without_a_model_everything_is_refused_with_a_sentence() {
         Command::ask(1, ask::Writing { sample }),
         Command::Save,
         Command::RestoreLastGood,
+        Command::Recall(Driven::started(spec(), TEXT).save()),
     ] {
         let kind = command.kind();
         let (command, reason) = refused(&driven.say(command));
@@ -293,13 +315,7 @@ fn a_kept_moment_is_answered_as_it_was_while_training_goes_on() {
     for _ in 0..7 {
         driven.slice();
         for trace in &seen {
-            let question = Packed::of(&Question::from(ask::Trace { text: text.to_owned() }));
-            let at = Some(trace.step);
-            let said = driven.say(Command::Ask { id: 9, question, at });
-            let [Event::Answered { id: 9, step, answer, more: false }] = said.as_slice() else {
-                panic!("no answer: {said:?}");
-            };
-            assert_eq!((*step, answer.unpack::<Trace>().as_ref()), (trace.step, Ok(trace)));
+            assert_eq!(driven.trace_at(trace.step, text), *trace);
         }
     }
     driven.train(20);
@@ -577,9 +593,7 @@ fn weights_ruined_before_the_rate_was_lowered_are_not_the_last_good_ones() {
 fn a_saved_model_goes_on_elsewhere_bit_for_bit_and_a_corrupted_one_is_refused() {
     let mut first = Driven::started(spec(), TEXT);
     first.train(10);
-    let Event::Checkpoint(checkpoint) = first.say(Command::Save).remove(0) else {
-        panic!("no checkpoint");
-    };
+    let checkpoint = first.save();
     let step = checkpoint.step;
     let mut second = Driven::new();
     let mut corrupted = checkpoint.clone();
@@ -593,6 +607,56 @@ fn a_saved_model_goes_on_elsewhere_bit_for_bit_and_a_corrupted_one_is_refused() 
     second.train(step + 10);
     let common = first.points().len().min(second.points().len());
     assert_eq!(first.points()[..common], second.points()[..common]);
+}
+
+#[test]
+fn earlier_moments_are_recalled_from_files_bit_for_bit() {
+    let mut first = Driven::started(spec(), TEXT);
+    let (mut saved, mut seen) = (Vec::new(), Vec::new());
+    for steps in [1, 3, 5] {
+        first.steps(steps);
+        saved.push(first.save());
+        seen.push(first.trace("abc"));
+    }
+    let last = saved.pop().expect("there are three");
+    let resumed = |last: &Checkpoint| {
+        let mut driven = Driven::new();
+        let resume = Some(Box::new(last.clone()));
+        driven.say(Command::Start { spec: spec(), text: TEXT.repeat(8), resume, workers: 1 });
+        driven
+    };
+    let (mut second, mut undisturbed) = (resumed(&last), resumed(&last));
+    // While it trains, and without what the optimizer kept. The learning rate was another then.
+    second.say(Command::Run);
+    second.slice();
+    for mut earlier in saved.iter().rev().cloned() {
+        earlier.spec.optimizer.learning_rate *= 2.0;
+        for saved in &mut earlier.parameters {
+            (saved.first_moment, saved.second_moment) = (Vec::new(), Vec::new());
+        }
+        second.say(Command::Recall(earlier));
+    }
+    assert_eq!(second.recorded().steps[..3], [1, 4, 9]);
+    for trace in &seen {
+        assert_eq!(second.trace_at(trace.step, "abc"), *trace);
+    }
+    // What is not a moment of this run changes nothing.
+    let mut wrong = vec![last.clone(), saved[0].clone(), saved[0].clone(), saved[0].clone()];
+    wrong[0].step = u32::MAX;
+    wrong[1].spec.seed += 1;
+    wrong[2].parameters[0].value.values[0] = f32::NAN;
+    wrong[3].vocabulary.pop();
+    let kept = second.recorded();
+    for (wrong, why) in
+        wrong.into_iter().zip(["only at step", "another run", "number", "another run"])
+    {
+        let (command, reason) = refused(&second.say(Command::Recall(wrong)));
+        assert!(command == CommandKind::Recall && reason.contains(why), "{reason}");
+    }
+    assert_eq!(second.recorded().steps[..3], kept.steps[..3]);
+    second.train(20);
+    undisturbed.train(20);
+    assert_eq!(second.points()[..10], undisturbed.points()[..10]);
 }
 
 #[test]

@@ -91,7 +91,7 @@ impl Optimizer {
         steps: u32,
     ) -> M {
         *self = Self::resume(&self.spec, steps, moments);
-        model.map(&mut Change::To(values.into_iter()))
+        with_values(model, values)
     }
 
     /// Number of steps taken.
@@ -188,6 +188,11 @@ impl Optimizer {
         self.moments = moments.map(|(first, second)| Moments { first, second }).collect();
         model.map(&mut Change::To(values.into_iter()))
     }
+}
+
+/// The model with these values, flat, one for each parameter.
+pub(crate) fn with_values<M: Module>(model: M, values: Vec<Tensor<1>>) -> M {
+    model.map(&mut Change::To(values.into_iter()))
 }
 
 /// What changes a model's parameters. One mapper for both: another would be the code of every chapter's

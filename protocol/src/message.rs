@@ -45,6 +45,9 @@ pub enum Command {
     /// [`Recorded::BUDGET`]. What there is too much of goes at once: [`Event::Recorded`] says what is
     /// left. With 0, moments are kept only where training rests.
     Budget(u32),
+    /// Puts an earlier state of the present run among its moments, as a file of that run has it. What
+    /// its optimizer kept is not needed, and may be empty. Where there is no room for another, one goes.
+    Recall(Box<Checkpoint>),
 }
 
 /// The command that an answer is about.
@@ -64,6 +67,7 @@ pub enum CommandKind {
     HelperLost,
     Until,
     Budget,
+    Recall,
     /// Bytes that are not a command.
     Unreadable,
 }
@@ -90,6 +94,7 @@ impl Command {
             Self::HelperLost(_) => CommandKind::HelperLost,
             Self::Until(_) => CommandKind::Until,
             Self::Budget(_) => CommandKind::Budget,
+            Self::Recall(_) => CommandKind::Recall,
         }
     }
 }
@@ -204,6 +209,25 @@ impl Recorded {
     /// Megabytes that moments may take up unless [`Command::Budget`] says otherwise. The first and
     /// the last are kept in any case.
     pub const BUDGET: u32 = 64;
+    /// More moments than this no bar can show apart.
+    pub const MOST: u64 = 256;
+
+    /// How many moments of a model with so many parameters fit into so many megabytes.
+    pub fn most(megabytes: u32, parameters: u64) -> usize {
+        let (all, one) = (1_000_000 * u64::from(megabytes), size_of::<f32>() as u64 * parameters);
+        (all / one.max(1)).clamp(2, Self::MOST) as usize
+    }
+
+    /// The place among `steps`, which are in order, of the one that can best be spared: its neighbors
+    /// are nearest to each other on a log scale. Neither the first nor the last is, nor `asked`, the
+    /// one on show.
+    pub fn to_spare(steps: &[u32], asked: Option<u32>) -> Option<usize> {
+        let place = |at: usize| f64::from(steps[at] + 1).ln();
+        let gap = |at: &usize| place(at + 1) - place(at - 1);
+        let inner = 1..steps.len().saturating_sub(1);
+        let inner = inner.filter(|at| Some(steps[*at]) != asked);
+        inner.min_by(|a, b| gap(a).total_cmp(&gap(b)))
+    }
 
     /// The recorded step nearest to `step`; `None` where nothing is recorded.
     pub fn nearest(&self, step: u32) -> Option<u32> {

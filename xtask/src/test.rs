@@ -230,7 +230,12 @@ fn python_checks(phases: &mut Phases) {
     });
     if shell::can_import(&python, "safetensors") {
         phases.run("a run taken to PyTorch", || {
-            written("runs", "runs_for_pytorch", "UNROLL_RUNS", "check_train.py")
+            let (folder, variable) = ("runs", "UNROLL_RUNS");
+            written(folder, "runs_for_pytorch", variable, "check_train.py")?;
+            // And back: what the script wrote is opened.
+            let mut read = cargo();
+            read.args(["test", "--locked", "-p", "unroll-app", "runs_from_pytorch"]);
+            shell::run(read.env(variable, paths::target().join(folder)))
         });
     }
     if !shell::can_import(&python, "transformers, safetensors") {

@@ -47,6 +47,8 @@ pub enum Refusal {
     TooManyNumbers,
     Chapter(String),
     OtherText(&'static str),
+    NotZip,
+    NoRun,
 }
 
 impl fmt::Display for Refusal {
@@ -99,6 +101,12 @@ impl fmt::Display for Refusal {
                 f,
                 "Its models learned “{name}”. Opening it would replace your own text on this page. If \
                  that is all right, choose “{name}” as the text, then open the file again."
+            ),
+            Self::NotZip => write!(f, "It isn’t a zip file, or it is damaged."),
+            Self::NoRun => write!(
+                f,
+                "It has no model from the GPT lab. Look for files with a name like \
+                 unroll-step-300.safetensors."
             ),
             Self::Chapter(id) => write!(
                 f,
@@ -184,6 +192,8 @@ pub struct Incoming {
     pub link: Link,
     /// What the learner should know about how it was understood.
     pub notes: Vec<String>,
+    /// The name of the text that the model learned; empty where the file does not say.
+    pub text: String,
     spec: ExperimentSpec,
     step: u32,
     places: Vec<Place>,
@@ -233,6 +243,8 @@ impl Incoming {
             spec.optimizer.learning_rate = rate as f32;
         }
         spec.validate().map_err(Refusal::Spec)?;
+        let said = about.unroll.as_ref().and_then(|unroll| unroll.get("text")?.as_str());
+        let text = said.unwrap_or_default().to_owned();
         let parameters = spec.gpt.parameter_count(count);
         if parameters > MAX_PARAMETERS {
             return Err(Refusal::TooLarge { parameters });
@@ -264,7 +276,33 @@ impl Incoming {
             second_moment: vec![0.0; place.len()],
         });
         let parameters = parameters.collect();
-        Ok(Self { link, notes, spec, step, places, tensors, needs, order, vocabulary, parameters })
+        Ok(Self {
+            link,
+            notes,
+            text,
+            spec,
+            step,
+            places,
+            tensors,
+            needs,
+            order,
+            vocabulary,
+            parameters,
+        })
+    }
+
+    /// The same without what the optimizer kept: the model is looked at, not trained.
+    pub fn without_optimizer(mut self) -> Self {
+        self.needs.retain(|need| need.which == 0);
+        for saved in &mut self.parameters {
+            (saved.first_moment, saved.second_moment) = (Vec::new(), Vec::new());
+        }
+        self
+    }
+
+    /// How many parameters the model has.
+    pub fn parameters(&self) -> u64 {
+        self.places.iter().map(|place| place.len() as u64).sum()
     }
 
     /// What has to be read, as ranges of the file's bytes.
@@ -541,10 +579,16 @@ mod tests {
     use burn::tensor::Device;
     use serde_json::json;
     use unroll_model::{Slice, Trainer, token_tensor};
-    use unroll_protocol::architecture::{MaskKind, NormPlacement, Positions};
+    use unroll_protocol::{
+        CurvePoint,
+        architecture::{MaskKind, NormPlacement, Positions},
+    };
 
     use super::*;
-    use crate::kept::outgoing::Outgoing;
+    use crate::{
+        kept::{archive, losses, outgoing::Outgoing, run},
+        store::Source,
+    };
 
     const TEXT: &str = "the cat sat on the mat. the café was shut, and the cat sat on. ";
 
@@ -570,7 +614,7 @@ mod tests {
     fn file(checkpoint: &Checkpoint, link: &Link, with_optimizer: bool) -> Vec<u8> {
         let outgoing = Outgoing::new(checkpoint, with_optimizer);
         let mut bytes = outgoing.head(link, "Tales");
-        outgoing.bodies().for_each(|body| bytes.extend(body));
+        outgoing.into_bodies().for_each(|body| bytes.extend(body));
         bytes
     }
 
@@ -840,6 +884,7 @@ mod tests {
         });
         let spec = unroll_protocol::OptimizerSpec::default();
         let lines = [
+            format!("COLUMNS = \"{}\"", losses::COLUMNS),
             format!("DEFAULTS = {{{}}}", values.join(", ")),
             format!(
                 "BETAS, EPSILON, DECAY_STEPS, FLOOR = ({}, {}), {:e}, {}, {}",
@@ -856,7 +901,8 @@ mod tests {
         assert!(SCRIPT.lines().count() <= 200);
     }
 
-    /// With UNROLL_RUNS, writes runs there and how they went on, for tests/golden/check_train.py.
+    /// With UNROLL_RUNS, packs runs there as the page does, and writes how they went on, for
+    /// tests/golden/check_train.py.
     #[test]
     fn runs_for_pytorch() {
         const STEPS: u32 = 20;
@@ -866,29 +912,76 @@ mod tests {
         for (name, link, steps) in [("from-start", from_start, 0), ("halfway", halfway, 15)] {
             let text = TEXT.repeat(20);
             let mut trainer = Trainer::new(&link.experiment(), &text, &Device::flex()).unwrap();
-            let mut losses = Vec::new();
+            let mut points = Vec::new();
             let mut checkpoint = None;
             while trainer.step() < steps + STEPS {
                 if trainer.step() == steps && checkpoint.is_none() {
                     checkpoint = Some(pollster::block_on(trainer.checkpoint()).unwrap());
-                    losses.clear();
                 }
+                let learning_rate = trainer.learning_rate_at_next_step();
                 if let Slice::Gradients(gradients) = trainer.advance() {
-                    losses.push(gradients.loss.into_scalar::<f32>());
                     trainer.apply();
+                    points.push(CurvePoint {
+                        step: trainer.step(),
+                        loss: gradients.loss.into_scalar::<f32>(),
+                        held_out: trainer.step().is_multiple_of(10).then_some(1.5),
+                        gradient_norm: gradients.gradient_norm.into_scalar::<f32>(),
+                        learning_rate,
+                    });
                 }
             }
             let checkpoint = checkpoint.expect("it was at that step");
-            assert_eq!((checkpoint.step, losses.len() as u32), (steps, STEPS));
-            assert!(losses[STEPS as usize - 1] < losses[0]);
+            let (before, after) = points.split_at(steps as usize);
+            assert_eq!((checkpoint.step, after.len() as u32), (steps, STEPS));
+            assert!(after[STEPS as usize - 1].loss < after[0].loss);
             let Some(folder) = env::var_os("UNROLL_RUNS").map(PathBuf::from) else { continue };
             let to = |kind: &str| folder.join(format!("{name}.{kind}"));
-            fs::write(to("safetensors"), file(&checkpoint, &link, true)).unwrap();
-            fs::write(to("txt"), text).unwrap();
+            let source = Source { corpus: link.corpus, name: "cats".into(), text: text.into() };
+            let files = run::contents(&checkpoint, &link, &source, before);
+            let mut archive = Vec::new();
+            let packed = archive::pack(files, 0, async |piece| archive.extend(piece));
+            pollster::block_on(packed).unwrap();
+            fs::write(to("zip"), archive).unwrap();
             let last = logits(&pollster::block_on(trainer.checkpoint()).unwrap(), "the cat").pop();
-            let expected =
-                json!({"losses": losses, "step": steps, "text": "the cat", "logits": last});
+            let expected = json!({"rows": losses::written(&points), "step": steps, "logits": last});
             fs::write(to("json"), expected.to_string()).unwrap();
+        }
+    }
+
+    /// With UNROLL_RUNS, once the script has continued them: every model in their folders opens, and the
+    /// last has the logits of the page's own.
+    #[test]
+    fn runs_from_pytorch() {
+        let Some(folder) = env::var_os("UNROLL_RUNS").map(PathBuf::from) else { return };
+        for name in ["from-start", "halfway"] {
+            let expected = fs::read(folder.join(format!("{name}.json"))).unwrap();
+            let expected: Value = serde_json::from_slice(&expected).unwrap();
+            let run = folder.join(name);
+            let table = fs::read_to_string(run.join("losses.csv")).unwrap();
+            let points: Vec<CurvePoint> = table.lines().filter_map(losses::read).collect();
+            let rows = expected["rows"].as_str().unwrap();
+            let ours: Vec<CurvePoint> = rows.lines().filter_map(losses::read).collect();
+            assert_eq!(points.len(), ours.len());
+            for (point, ours) in points.iter().zip(&ours) {
+                assert_eq!(point.step, ours.step);
+                assert!((point.loss - ours.loss).abs() < 1e-4, "{point:?} {ours:?}");
+                assert!((point.gradient_norm / ours.gradient_norm - 1.0).abs() < 1e-3);
+                assert!((point.learning_rate / ours.learning_rate - 1.0).abs() < 1e-6);
+            }
+            let mut checkpoints: Vec<Checkpoint> = fs::read_dir(run)
+                .unwrap()
+                .map(|entry| entry.unwrap().path())
+                .filter(|path| path.extension().is_some_and(|end| end == "safetensors"))
+                .map(|path| opened(&fs::read(path).unwrap()).unwrap())
+                .collect();
+            checkpoints.sort_by_key(|checkpoint| checkpoint.step);
+            assert!(checkpoints.len() >= 11, "{name}: {}", checkpoints.len());
+            let last = checkpoints.last().expect("there are some");
+            let found = logits(last, "the cat").pop().unwrap();
+            for (token, found) in found {
+                let ours = expected["logits"][&token].as_f64().unwrap();
+                assert!((f64::from(found) - ours).abs() < 1e-3, "{token}: {found} {ours}");
+            }
         }
     }
 }

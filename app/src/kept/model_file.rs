@@ -17,6 +17,7 @@ use super::{
     incoming::{Beside, Incoming, PREAMBLE, Refusal, head_length},
     is_model,
     outgoing::{Outgoing, is_gpt2},
+    run,
     study_file::{Reading, written},
 };
 use crate::{
@@ -26,36 +27,49 @@ use crate::{
     course::{go, use_lab},
     figures::{Curve, hand_over},
     reactive::{effect, next_task},
-    store::{Opening, Severity, Store, Told},
+    store::{Opening, Run, Severity, Store, Told},
 };
 
 /// Most bytes of a file that says something about a model.
 const LONGEST_BESIDE: f64 = 8e6;
 
+/// What the next checkpoint is wanted for.
+#[derive(Clone, Copy)]
+enum Wanted {
+    File,
+    Run,
+}
+
 /// Saves and opens the lab's model, in the settings.
 pub fn section(store: Store) -> AnyView {
     let with_optimizer = RwSignal::new(true);
-    // Whether the next checkpoint is to be saved.
-    let wanted = StoredValue::new(false);
+    let wanted = StoredValue::new(None);
     effect(move || {
         store.kept.track();
-        if wanted.get_value()
-            && let Some(checkpoint) = store.saved()
-        {
-            wanted.set_value(false);
-            spawn_local(async move {
-                let link = store.built.get_untracked();
-                let text = store.source.with_untracked(|source| source.name.clone());
-                let outgoing = Outgoing::new(&checkpoint, with_optimizer.get_untracked());
-                let pieces = [outgoing.head(&link, &text)].into_iter().chain(outgoing.bodies());
-                hand_over_pieces(store, pieces, "unroll".to_owned(), checkpoint.step).await;
-            });
+        if wanted.with_value(Option::is_none) {
+            return;
         }
+        let Some(checkpoint) = store.saved() else { return };
+        let wanted = wanted.try_update_value(Option::take).flatten();
+        spawn_local(async move {
+            match wanted {
+                Some(Wanted::File) => {
+                    let link = store.built.get_untracked();
+                    let text = store.source.with_untracked(|source| source.name.clone());
+                    let outgoing = Outgoing::new(&checkpoint, with_optimizer.get_untracked());
+                    let head = outgoing.head(&link, &text);
+                    let pieces = [head].into_iter().chain(outgoing.into_bodies());
+                    hand_over_pieces(store, pieces, "unroll".to_owned(), checkpoint.step).await;
+                }
+                Some(Wanted::Run) => run::take_along(store, &checkpoint).await,
+                None => {}
+            }
+        });
     });
-    let is_ready =
-        move || store.started.with(Option::is_some) && store.tokens() == Tokens::Characters;
-    let ask = move || {
-        wanted.set_value(true);
+    let is_started = move || store.started.with(Option::is_some);
+    let is_ready = move || is_started() && store.tokens() == Tokens::Characters;
+    let ask = move |what| {
+        wanted.set_value(Some(what));
         store.save_now();
     };
     let note = move || match store.built.with(|link| is_gpt2(&link.gpt.architecture)) {
@@ -69,7 +83,29 @@ pub fn section(store: Store) -> AnyView {
             "The file holds the weights and the vocabulary. PyTorch can read the weights with the safetensors library. This model is not built like GPT-2, so Hugging Face’s transformers can’t run it."
         }
     };
-    form(store, note, with_optimizer, is_ready, ask)
+    let obstacle = move || store.built.with(|link| run::obstacle(link, store.tokens()));
+    let can_leave = move || is_started() && obstacle().is_none();
+    let about_run = move || {
+        obstacle().unwrap_or(
+            "Keep training this model on your own GPU, or on several. You get a zip file with the model, its text, its losses so far, and train.py, a 200-line PyTorch script. The script trains on the same batches as this page would. Afterward, open the run folder here and drag the time bar back through the saved moments.",
+        )
+    };
+    view! {
+        {form(store, note, with_optimizer, is_ready, move || ask(Wanted::File))}
+        <section class="kept" data-testid="run-file">
+            <h3>"Continue in PyTorch"</h3>
+            <p class="hint">{about_run}</p>
+            <div class="button-row">
+                <button type="button" class="button" data-testid="run-take"
+                    on:click=move |_| if untrack(can_leave) { ask(Wanted::Run) }
+                    aria-disabled=move || (!can_leave()).then_some("true")>
+                    "Take this run to PyTorch"
+                </button>
+                {chooser(store, "Open a run folder …", "run-open", true)}
+            </div>
+        </section>
+    }
+    .into_any()
 }
 
 /// Saves and opens the models of the chapter around this, in its settings.
@@ -101,14 +137,6 @@ fn form(
     is_ready: impl Fn() -> bool + Copy + Send + 'static,
     save: impl Fn() + Send + 'static,
 ) -> AnyView {
-    let input = NodeRef::<html::Input>::new();
-    let opened = move |_| {
-        if let Some(input) = input.get_untracked() {
-            open(store, input.files().as_ref().map_or_else(Vec::new, files_of));
-            // The same file may be chosen again after it was changed.
-            input.set_value("");
-        }
-    };
     view! {
         <section class="kept" data-testid="model-file">
             <h3>"Model file"</h3>
@@ -124,64 +152,97 @@ fn form(
                     aria-disabled=move || (!is_ready()).then_some("true")>
                     "Save to a file"
                 </button>
-                <label class="button button-file">
-                    "Open a file …"
-                    <input type="file" class="visually-hidden" data-testid="model-open" multiple=true
-                        accept=".safetensors,.json" node_ref=input on:change=opened/>
-                </label>
+                {chooser(store, "Open a file …", "model-open", false)}
             </div>
         </section>
     }
     .into_any()
 }
 
-/// Hands a file over to the browser, made of these pieces one after the other.
+/// Opens files that are chosen, or all of a folder.
+fn chooser(
+    store: Store,
+    words: &'static str,
+    name: &'static str,
+    is_folder: bool,
+) -> impl IntoView {
+    let input = NodeRef::<html::Input>::new();
+    let opened = move |_| {
+        if let Some(input) = input.get_untracked() {
+            open(store, input.files().as_ref().map_or_else(Vec::new, files_of), is_folder);
+            // The same file may be chosen again after it was changed.
+            input.set_value("");
+        }
+    };
+    view! {
+        <label class="button button-file">
+            {words}
+            <input type="file" class="visually-hidden" data-testid=name multiple=true prop:webkitdirectory=is_folder
+                accept=(!is_folder).then_some(".safetensors,.json,.zip") node_ref=input on:change=opened/>
+        </label>
+    }
+}
+
+/// A file that is handed over to the browser in pieces.
+#[derive(Default)]
+pub struct Parts(Array);
+
+impl Parts {
+    pub async fn push(&self, piece: Vec<u8>) {
+        self.0.push(&Uint8Array::from(&*piece));
+        next_task().await;
+    }
+
+    pub fn hand_over(self, store: Store, kind: &str, name: &str) {
+        let options = BlobPropertyBag::new();
+        options.set_type(kind);
+        let done = Blob::new_with_u8_array_sequence_and_options(&self.0, &options)
+            .and_then(|blob| hand_over(&blob, name));
+        if done.is_err() {
+            store.notify(Severity::Refusal, "The browser could not save the file.");
+        }
+    }
+}
+
+/// Hands a model file over to the browser, made of these pieces.
 async fn hand_over_pieces(
     store: Store,
     pieces: impl IntoIterator<Item = Vec<u8>>,
     name: String,
     step: u32,
 ) {
-    let parts = Array::new();
+    let parts = Parts::default();
     for piece in pieces {
-        parts.push(&Uint8Array::from(&*piece));
-        next_task().await;
+        parts.push(piece).await;
     }
-    let options = BlobPropertyBag::new();
-    options.set_type("application/octet-stream");
-    let done = Blob::new_with_u8_array_sequence_and_options(&parts, &options)
-        .and_then(|blob| hand_over(&blob, &format!("{name}-step-{step}{MODEL}")));
-    if done.is_err() {
-        store.notify(Severity::Refusal, "The browser could not save the file.");
-    }
+    parts.hand_over(store, "application/octet-stream", &format!("{name}-step-{step}{MODEL}"));
 }
 
-/// Opens the model among some files, with what the others say about it.
-pub fn open(store: Store, files: Vec<File>) {
-    let Some(model) = files.iter().find(|file| is_model(file)).or(files.first()).cloned() else {
-        return;
-    };
+/// Opens the model among some files, with what the others say about it; or a whole run, if they are a
+/// folder or one is an archive.
+pub fn open(store: Store, files: Vec<File>, is_folder: bool) {
+    let model = files.iter().find(|file| is_model(file));
+    let archive = files.iter().find(|file| run::is_archive(file));
+    let Some(chosen) = model.or(archive).or(files.first()).cloned() else { return };
     spawn_local(async move {
-        if let Err(refusal) = take(store, &model, &files).await {
-            let name = model.name();
+        let name =
+            if is_folder { "This folder".to_owned() } else { format!("“{}”", chosen.name()) };
+        let done = match is_folder {
+            true => run::bring_back(store, &files).await,
+            false if run::is_archive(&chosen) => run::bring_back(store, &[chosen]).await,
+            false => take(store, &chosen, &files).await,
+        };
+        if let Err(refusal) = done {
             store.notify(
                 Severity::Refusal,
-                format!("“{name}” can’t be opened. {refusal} The model you see is unchanged."),
+                format!("{name} can’t be opened. {refusal} The model you see is unchanged."),
             );
         }
     });
 }
 
 async fn take(store: Store, model: &File, files: &[File]) -> Result<(), Refusal> {
-    let size = model.size();
-    let preamble = bytes(model, 0.0, PREAMBLE as f64).await?;
-    let length = head_length(&preamble, size as u64)? as f64;
-    let begin = PREAMBLE as f64;
-    let head = bytes(model, begin, begin + length).await?;
-    let settings = |query: &str| {
-        let pairs = pairs_of(query);
-        Link::parse_query(pairs.iter().map(|(name, value)| (&**name, &**value))).0
-    };
+    let (size, head) = (model.size(), head_of(model).await?);
     if let Some(mut reading) = Reading::new(&head, size as u64, settings)? {
         pour(model, reading.ranges(), |number, bytes| reading.take(number, bytes)).await?;
         return take_study(store, model.name(), &reading).await;
@@ -212,7 +273,8 @@ async fn take(store: Store, model: &File, files: &[File]) -> Result<(), Refusal>
     let (link, source) = (incoming.link.clone(), store.source.get_untracked());
     let probe = store.probe.get_untracked();
     let checkpoint = Box::new(incoming.checkpoint());
-    store.take_up_run(&link, source, Curve::default(), probe, checkpoint, None);
+    let curve = Curve::default();
+    store.take_up_run(Run { link, source, curve, probe, checkpoint, file: None, past: None });
     Ok(())
 }
 
@@ -270,9 +332,23 @@ async fn take_study(store: Store, file: String, reading: &Reading) -> Result<(),
     Ok(())
 }
 
+/// What a model file says about its tensors.
+pub async fn head_of(model: &Blob) -> Result<Vec<u8>, Refusal> {
+    let begin = PREAMBLE as f64;
+    let preamble = bytes(model, 0.0, begin).await?;
+    let length = head_length(&preamble, model.size() as u64)? as f64;
+    bytes(model, begin, begin + length).await
+}
+
+/// The settings of a link.
+pub fn settings(query: &str) -> Link {
+    let pairs = pairs_of(query);
+    Link::parse_query(pairs.iter().map(|(name, value)| (&**name, &**value))).0
+}
+
 /// Reads these ranges of a file one after the other; `take` gets the bytes of each with its number.
-async fn pour(
-    model: &File,
+pub async fn pour(
+    model: &Blob,
     ranges: Vec<Range<u64>>,
     mut take: impl FnMut(usize, &[u8]) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
@@ -283,7 +359,7 @@ async fn pour(
 }
 
 /// Bytes of a file. What can't be read is as good as a file that ends there.
-async fn bytes(file: &File, from: f64, to: f64) -> Result<Vec<u8>, Refusal> {
+pub async fn bytes(file: &Blob, from: f64, to: f64) -> Result<Vec<u8>, Refusal> {
     let slice = file.slice_with_f64_and_f64(from, to).map_err(|_| Refusal::Truncated)?;
     let buffer = JsFuture::from(slice.array_buffer()).await.map_err(|_| Refusal::Truncated)?;
     Ok(Uint8Array::new(&buffer).to_vec())

@@ -70,10 +70,10 @@ impl<'a> Outgoing<'a> {
     }
 
     /// The bytes of each tensor, in the order of the head.
-    pub fn bodies(&self) -> impl Iterator<Item = Vec<u8>> {
-        self.prefixes().enumerate().flat_map(move |(which, _)| {
-            self.tensors.iter().map(move |tensor| self.body(tensor, which))
-        })
+    pub fn into_bodies(self) -> impl Iterator<Item = Vec<u8>> + use<'a> {
+        let count = self.tensors.len();
+        let all = count * self.prefixes().count();
+        (0..all).map(move |at| self.body(&self.tensors[at % count], at / count))
     }
 
     fn body(&self, tensor: &Tensor, which: usize) -> Vec<u8> {

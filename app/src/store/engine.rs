@@ -174,7 +174,8 @@ impl Store {
     /// Starts the present model's spec and text on the present engine, from a checkpoint if given.
     fn resume(self, checkpoint: Option<Box<Checkpoint>>) {
         let (link, source) = (self.built.get_untracked(), self.source.get_untracked());
-        self.send_start(Starting { link, source, curve: None }, checkpoint);
+        let past = self.pace.with_value(|pace| pace.past.clone());
+        self.send_start(Starting { link, source, curve: None, past }, checkpoint);
     }
 
     /// Why this device, for the badge: kept across engines.

@@ -78,7 +78,7 @@ impl Store {
 
     fn on_started(self, started: Started) {
         let starting = self.pace.try_update_value(Pace::started).flatten();
-        let Some(Starting { link, source, curve }) = starting else { return };
+        let Some(Starting { link, source, curve, past }) = starting else { return };
         let first = self.started.with_untracked(Option::is_none);
         let autostart = link.autostart && first;
         self.built.set(link);
@@ -105,6 +105,10 @@ impl Store {
         }
         self.offer_hand_over();
         self.measure_candidate();
+        self.pace.update_value(|pace| pace.past = past.clone());
+        if let Some(past) = past {
+            past(self);
+        }
     }
 
     fn on_progress(self, progress: Progress) {

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use unroll_protocol::{Checkpoint, CommandKind, Link};
 
-use super::Source;
+use super::{Past, Source};
 use crate::{figures::Curve, kept::Keeping, worker::Deaths};
 
 /// Writing may take this share of the engine's time while it trains.
@@ -25,6 +25,8 @@ pub struct Pace {
     pub keep_previous: bool,
     /// The last checkpoint, against a crash.
     pub saved: Option<Arc<Checkpoint>>,
+    /// What tells an engine of the run's earlier moments.
+    pub past: Option<Past>,
     /// How the present run is kept in the browser.
     pub keeping: Keeping,
     /// Engines that died since training last went forward.
@@ -48,6 +50,7 @@ pub struct Starting {
     pub source: Source,
     /// How it was trained so far, where that is not the curve on show.
     pub curve: Option<Curve>,
+    pub past: Option<Past>,
 }
 
 impl Pace {

@@ -1,10 +1,11 @@
 //! What the store's signals hold.
 
-use std::sync::Arc;
+use std::{rc::Rc, sync::Arc};
 
-use unroll_protocol::{DeviceReport, Link, Packed, StudySpec, link::Corpus};
+use unroll_protocol::{Checkpoint, DeviceReport, Link, Packed, StudySpec, link::Corpus};
 
-use crate::corpora;
+use super::Store;
+use crate::{corpora, figures::Curve};
 
 /// What computes, as the badge shows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +73,23 @@ pub struct Source {
     pub name: String,
     pub text: Arc<str>,
 }
+
+/// A run of the lab that is gone on with.
+pub struct Run {
+    /// Settings of its model.
+    pub link: Link,
+    pub source: Source,
+    pub curve: Curve,
+    /// The sentence that was looked at.
+    pub probe: String,
+    pub checkpoint: Box<Checkpoint>,
+    /// Where it is kept, and is kept from now on.
+    pub file: Option<String>,
+    pub past: Option<Past>,
+}
+
+/// Recalls earlier moments of a run, see [`Store::recall`]: called whenever an engine has taken it up.
+pub type Past = Rc<dyn Fn(Store)>;
 
 /// The text the URL asks for, and a sentence where it can't be had.
 pub fn first_source(link: &Link) -> (Source, Option<String>) {

@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 use unroll_model::{
     Evaluation, EvaluationSlice, Gpt, Slice, Snapshot, StepGradients, Trainer, read_all,
 };
-use unroll_protocol::{CurvePoint, Started};
+use unroll_protocol::{Checkpoint, CurvePoint, Started};
 
 use super::history::History;
 use crate::pool::{Pool, Shared};
@@ -127,6 +127,17 @@ impl Experiment {
         if !self.history.ends_with(step) {
             self.history.keep(step, self.trainer.model_to_keep());
         }
+    }
+
+    /// Puts an earlier state of this run among its moments.
+    pub fn recall(&mut self, checkpoint: &Checkpoint) -> Result<(), String> {
+        let (step, now) = (checkpoint.step, self.trainer.step());
+        if step >= now {
+            return Err(format!("It is from step {step}, and the model is only at step {now}."));
+        }
+        let model = self.trainer.model_of(checkpoint).map_err(|error| error.to_string())?;
+        self.history.recall(step, model);
+        Ok(())
     }
 
     /// See [`History::set_budget`].

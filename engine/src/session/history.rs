@@ -1,18 +1,17 @@
 //! Moments of a run, kept to be asked about later.
 
-const MEGABYTE: u64 = 1_000_000;
-/// More moments than this no bar can show apart.
-const MOST: u64 = 256;
+use unroll_protocol::Recorded;
+
 /// Moments are this share of the steps apart: evenly on a log scale, and at first one a step.
 const SHARE: u32 = 16;
 
 /// Moments by step, the first of them and the last always among them.
 pub struct History<T> {
     kept: Vec<(u32, T)>,
-    /// Of one moment.
-    bytes: u64,
-    /// Of all of them at most, but for the first and the last.
-    budget: u64,
+    /// Numbers in a moment.
+    parameters: u64,
+    /// For all of them, but for the first and the last.
+    megabytes: u32,
     /// The step of the moment that was asked about last.
     asked: Option<u32>,
     /// Whether a moment came or went since the last report.
@@ -22,22 +21,20 @@ pub struct History<T> {
 impl<T> History<T> {
     /// No moments yet of models with so many parameters.
     pub fn new(parameters: u64, megabytes: u32) -> Self {
-        let bytes = (size_of::<f32>() as u64 * parameters).max(1);
-        let budget = MEGABYTE * u64::from(megabytes);
-        Self { kept: Vec::new(), bytes, budget, asked: None, changed: false }
+        Self { kept: Vec::new(), parameters, megabytes, asked: None, changed: false }
     }
 
     /// Has moments take up this many megabytes at most from now on. Those for which there is no room
     /// any more go at once; those that went before do not come back.
     pub fn set_budget(&mut self, megabytes: u32) {
-        self.budget = MEGABYTE * u64::from(megabytes);
+        self.megabytes = megabytes;
         self.thin();
     }
 
     /// Whether the moment after `step` steps is to be kept.
     pub fn is_due(&self, step: u32) -> bool {
         let next = |last: u32| last.saturating_add(1.max(last / SHARE));
-        self.budget > 0 && self.kept.last().is_none_or(|(last, _)| step >= next(*last))
+        self.megabytes > 0 && self.kept.last().is_none_or(|(last, _)| step >= next(*last))
     }
 
     /// Whether the moment after `step` steps is the last one.
@@ -53,19 +50,29 @@ impl<T> History<T> {
         self.thin();
     }
 
-    /// While there is no room for all, the moment goes whose neighbors are nearest to each other; not
-    /// the one that was asked about last, for it is on show.
+    /// Puts an earlier moment among the others, unless there is one of that step.
+    pub fn recall(&mut self, step: u32, moment: T) {
+        let at = self.kept.partition_point(|(kept, _)| *kept < step);
+        if self.kept.get(at).is_none_or(|(kept, _)| *kept != step) {
+            self.kept.insert(at, (step, moment));
+            self.changed = true;
+            self.thin();
+        }
+    }
+
+    /// While there is no room for all, one goes: not the one that was asked about last, for it is on
+    /// show.
     fn thin(&mut self) {
-        let most = (self.budget / self.bytes).clamp(2, MOST) as usize;
+        let most = Recorded::most(self.megabytes, self.parameters);
         while self.kept.len() > most {
-            let place = |at: usize| f64::from(self.kept[at].0 + 1).ln();
-            let gap = |at: &usize| place(at + 1) - place(at - 1);
-            let inner = 1..self.kept.len() - 1;
-            let inner = inner.filter(|at| Some(self.kept[*at].0) != self.asked);
-            let Some(nearest) = inner.min_by(|a, b| gap(a).total_cmp(&gap(b))) else { break };
-            self.kept.remove(nearest);
+            let Some(spare) = Recorded::to_spare(&self.steps(), self.asked) else { break };
+            self.kept.remove(spare);
             self.changed = true;
         }
+    }
+
+    fn steps(&self) -> Vec<u32> {
+        self.kept.iter().map(|(step, _)| *step).collect()
     }
 
     /// The moment nearest to step `at`, and its step; `None` for the present.
@@ -85,8 +92,8 @@ impl<T> History<T> {
     /// The steps of all moments, and the bytes that they take up; `None` if they are as they were at
     /// the last call.
     pub fn report(&mut self) -> Option<(Vec<u32>, u64)> {
-        let steps: Vec<u32> = self.kept.iter().map(|(step, _)| *step).collect();
-        let bytes = self.bytes * steps.len() as u64;
+        let steps = self.steps();
+        let bytes = size_of::<f32>() as u64 * self.parameters * steps.len() as u64;
         core::mem::take(&mut self.changed).then_some((steps, bytes))
     }
 }
@@ -106,7 +113,7 @@ mod tests {
             }
         }
         let (kept, bytes) = history.report().expect("it was never reported");
-        assert!(bytes <= 64_000_000.max(2 * history.bytes), "{parameters}: {bytes}");
+        assert!(bytes <= 64_000_000.max(2 * 4 * parameters), "{parameters}: {bytes}");
         assert_eq!(history.report(), None);
         kept
     }
@@ -116,7 +123,11 @@ mod tests {
         assert_eq!(run(1000, 20), (0..=20).collect::<Vec<u32>>());
         for (steps, least) in [(100, 50), (1000, 90), (5000, 100), (100_000, 160)] {
             let kept = run(1000, steps);
-            assert!((least..=MOST as usize).contains(&kept.len()), "{steps}: {}", kept.len());
+            assert!(
+                (least..=Recorded::MOST as usize).contains(&kept.len()),
+                "{steps}: {}",
+                kept.len()
+            );
             assert_eq!(kept[0], 0);
             let late = kept.windows(2).filter(|pair| pair[0] >= 32);
             for pair in late {
@@ -182,6 +193,26 @@ mod tests {
         history.keep(31, ());
         let more = [kept, vec![31]].concat();
         assert_eq!(steps(&mut history), Some(more));
+    }
+
+    #[test]
+    fn what_is_recalled_takes_its_place_and_is_thinned_like_the_rest() {
+        let mut history = History::new(100_000, 2);
+        history.keep(1000, ());
+        for step in [30, 0, 300, 30, 1000] {
+            history.recall(step, ());
+        }
+        assert_eq!(history.report(), Some((vec![0, 30, 300, 1000], 1_600_000)));
+        history.recall(300, ());
+        assert_eq!(history.report(), None);
+        // There is room for five: 290 is nearest to its neighbors. The one on show stays.
+        history.recall(280, ());
+        history.recall(290, ());
+        assert_eq!(history.report().map(|(steps, _)| steps), Some(vec![0, 30, 280, 300, 1000]));
+        history.ask(Some(290));
+        history.recall(290, ());
+        let steps = history.report().map(|(steps, _)| steps);
+        assert!(steps.is_none_or(|steps| steps.len() == 5 && steps[0] == 0));
     }
 
     #[test]

@@ -7,7 +7,8 @@ use unroll_protocol::{Array, Checkpoint, checkpoint::SavedParameter};
 
 use super::{BuildError, Trainer};
 use crate::{
-    optimizer::Moments,
+    Gpt,
+    optimizer::{Moments, with_values},
     parameters::{Named, named_parameters},
     read::{ReadError, read_all},
     tokenizer::{Tokenizer, VocabularyError},
@@ -22,6 +23,7 @@ pub enum CheckpointError {
     Name { expected: String, found: String },
     Shape { name: String },
     NotFinite { name: String },
+    OtherRun,
 }
 
 impl fmt::Display for CheckpointError {
@@ -39,6 +41,7 @@ impl fmt::Display for CheckpointError {
             Self::NotFinite { name } => {
                 write!(f, "Its tensor “{name}” holds something that is not a usable number.")
             }
+            Self::OtherRun => write!(f, "It is from another run."),
         }
     }
 }
@@ -119,6 +122,28 @@ impl Trainer {
         let model = trainer.optimizer.put_back(model, values, moments.collect(), checkpoint.step);
         trainer.model = Some(model);
         Ok(trainer)
+    }
+
+    /// The model of another checkpoint of this run, which goes on as it is.
+    pub fn model_of(&self, checkpoint: &Checkpoint) -> Result<Gpt, CheckpointError> {
+        // The learning rate may be changed at any time.
+        let mut spec = checkpoint.spec;
+        spec.optimizer.learning_rate = self.spec().optimizer.learning_rate;
+        let tokenizer = self.tokenizer();
+        if spec != *self.spec()
+            || checkpoint.vocabulary != tokenizer.characters()
+            || checkpoint.merges != tokenizer.merges().as_flattened()
+        {
+            return Err(CheckpointError::OtherRun);
+        }
+        let (model, device) = (self.model(), self.device());
+        check(&named_parameters(&model), &checkpoint.parameters.iter().collect::<Vec<_>>())?;
+        let flat = |saved: &SavedParameter| {
+            let values = saved.value.values.clone();
+            let shape = [values.len()];
+            Tensor::from_data(TensorData::new(values, shape), device)
+        };
+        Ok(with_values(model, checkpoint.parameters.iter().map(flat).collect()))
     }
 }
 
