@@ -1,11 +1,15 @@
 //! What it costs to record a run's moments, natively on one thread, for the lab's default model.
 //!
-//! `cargo run --release -p unroll-engine --example bench_moments -- [STEPS [ROUNDS]]` trains the same
-//! model anew, in turn with moments recorded as usual and with none recorded while it trains (a budget
-//! of 0), in an order that changes each round, so that other load on the machine affects both alike. It
-//! prints what a step takes either way, and the medians over the rounds of what recording adds: to the
-//! whole run, and to its first steps, each of which is recorded. Answers to
+//! `cargo run --release -p unroll-engine --features cpu --example bench_moments -- [STEPS [ROUNDS]]`
+//! trains the same model anew, in turn with moments recorded as usual and with none recorded while it
+//! trains (a budget of 0), in an order that changes each round, so that other load on the machine
+//! affects both alike. It prints what a step takes either way, and the medians over the rounds of what
+//! recording adds: to the whole run, and to its first steps, each of which is recorded. Answers to
 //! [`Command::Ask`](unroll_protocol::Command::Ask) are no part of it.
+//!
+//! Set `MALLOC_TRIM_THRESHOLD_=4000000000 MALLOC_MMAP_THRESHOLD_=1000000000` for it: otherwise glibc
+//! gives memory back to the system and asks for it again at each step, unless kept moments lie behind
+//! it, so that the run without them is the slower one, by 10%. WebAssembly never gives memory back.
 
 use std::{env, process::exit, sync::OnceLock, time::Instant};
 
