@@ -48,6 +48,7 @@ pub enum Refusal {
     Chapter(String),
     OtherText(&'static str),
     NotZip,
+    LargeZip,
     NoRun,
 }
 
@@ -103,6 +104,10 @@ impl fmt::Display for Refusal {
                  that is all right, choose “{name}” as the text, then open the file again."
             ),
             Self::NotZip => write!(f, "It isn’t a zip file, or it is damaged."),
+            Self::LargeZip => write!(
+                f,
+                "Unzipped, it is larger than 2 GB. Unzip it yourself, then open the folder."
+            ),
             Self::NoRun => write!(
                 f,
                 "It has no model from the GPT lab. Look for files with a name like \
@@ -943,7 +948,8 @@ mod tests {
             pollster::block_on(packed).unwrap();
             fs::write(to("zip"), archive).unwrap();
             let last = logits(&pollster::block_on(trainer.checkpoint()).unwrap(), "the cat").pop();
-            let expected = json!({"rows": losses::written(&points), "step": steps, "logits": last});
+            let rows = format!("{}\n{}", losses::COLUMNS, losses::written(&points));
+            let expected = json!({"rows": rows, "step": steps, "logits": last});
             fs::write(to("json"), expected.to_string()).unwrap();
         }
     }

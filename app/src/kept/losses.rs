@@ -8,15 +8,15 @@ use unroll_protocol::CurvePoint;
 /// where it was not measured.
 pub const COLUMNS: &str = "step,loss,gradient_norm,learning_rate,held_out_loss";
 
-/// The table of these steps.
+/// The lines of these steps.
 pub fn written(points: &[CurvePoint]) -> String {
-    let mut table = format!("{COLUMNS}\n");
+    let mut lines = String::new();
     for CurvePoint { step, loss, held_out, gradient_norm, learning_rate } in points {
         let held_out = held_out.map(|loss| loss.to_string()).unwrap_or_default();
         // Writing to a String cannot fail.
-        let _ = writeln!(table, "{step},{loss},{gradient_norm},{learning_rate},{held_out}");
+        let _ = writeln!(lines, "{step},{loss},{gradient_norm},{learning_rate},{held_out}");
     }
-    table
+    lines
 }
 
 /// The step that a line is about; `None` for the head, and for a line that was cut off.
@@ -51,7 +51,7 @@ mod tests {
             learning_rate: 0.005,
         };
         let points = [point(1, None), point(7, Some(2.345_678_9)), point(9, None)];
-        let table = written(&points);
+        let table = format!("{COLUMNS}\n{}", written(&points));
         assert_eq!(table.lines().filter_map(read).collect::<Vec<_>>(), points);
         assert_eq!(table.replace('\n', "\r\n").lines().filter_map(read).count(), 3);
     }

@@ -1,18 +1,19 @@
 //! A run that goes on elsewhere: it leaves as an archive with a script for PyTorch, and comes back as a
 //! folder, or an archive of one, whose every model is a moment of the run.
 
+use core::iter::once;
 use std::rc::Rc;
 
-use js_sys::Date;
+use js_sys::{Array, Date, Reflect, Uint8Array};
 use leptos::{prelude::*, task::spawn_local};
 use unroll_protocol::{
-    Checkpoint, CurvePoint, Link, OptimizerKind, Recorded, Tokens,
+    Checkpoint, CurvePoint, ExperimentSpec, Link, OptimizerKind, Recorded, Tokens,
     link::{Chapter, Corpus},
     text::{self, MAX_BYTES},
 };
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{Blob, File, ReadableWritablePair, Response};
+use web_sys::{Blob, File, ReadableStreamDefaultReader, ReadableWritablePair};
 
 use super::{
     MODEL, PIECE,
@@ -36,8 +37,12 @@ const SCRIPT: (&str, &str) = ("train.py", include_str!("../../../docs/train.py")
 const TEXT: &str = "text.txt";
 const LOSSES: &str = "losses.csv";
 const ARCHIVE: &str = ".zip";
+/// Lines of the table that are written together.
+const ROWS: usize = 1024;
 /// The longest table of losses that is read: more than a million steps.
 const LONGEST_LOSSES: f64 = 128e6;
+/// Bytes that all compressed files of an archive may have together: a few of them can claim to be endless.
+const MOST_UNPACKED: u64 = 2_000_000_000;
 
 #[wasm_bindgen]
 extern "C" {
@@ -78,12 +83,13 @@ pub fn contents<'a>(
     let text = |text: &'a str| -> Pieces<'a> {
         Box::new(text.as_bytes().chunks(PIECE).map(<[u8]>::to_vec))
     };
-    let table = || losses::written(points).into_bytes();
+    let columns = once(format!("{}\n", losses::COLUMNS));
+    let table = columns.chain(points.chunks(ROWS).map(losses::written)).map(String::into_bytes);
     let model = format!("run/unroll-step-{}{MODEL}", checkpoint.step);
     [
         (SCRIPT.0, text(SCRIPT.1)),
         (TEXT, text(&source.text)),
-        (&format!("run/{LOSSES}"), Box::new(core::iter::once_with(table)) as Pieces),
+        (&format!("run/{LOSSES}"), Box::new(table) as Pieces),
         (&model, Box::new([head].into_iter().chain(bodies))),
     ]
     .map(|(path, pieces)| (format!("{FOLDER}/{path}"), pieces))
@@ -125,7 +131,8 @@ struct Named {
 #[derive(Clone)]
 struct Moment {
     step: u32,
-    settings: String,
+    /// What its run was built with, but for the learning rate, which may be changed at any time.
+    run: ExperimentSpec,
     blob: Blob,
 }
 
@@ -136,13 +143,13 @@ impl Moment {
         let (metadata, _) = metadata(&head, blob.size() as u64)?;
         let unroll = About::new(&metadata).unroll;
         let said = |name| unroll.as_ref()?.get(name);
-        let settings = said("settings").and_then(|settings| settings.as_str()).map(str::to_owned);
         let step = said("step").and_then(|step| u32::try_from(step.as_u64()?).ok());
+        let query = said("settings").and_then(|settings| settings.as_str());
         let is_of_chapter = said("chapter").is_some();
-        Ok(settings.zip(step).filter(|_| !is_of_chapter).map(|(settings, step)| Self {
-            step,
-            settings,
-            blob: blob.clone(),
+        Ok(step.zip(query).filter(|_| !is_of_chapter).map(|(step, query)| {
+            let mut run = settings(query).experiment();
+            run.optimizer.learning_rate = 0.0;
+            Self { step, run, blob: blob.clone() }
         }))
     }
 }
@@ -166,7 +173,7 @@ pub async fn bring_back(store: Store, files: &[File]) -> Result<(), Refusal> {
     moments.dedup_by_key(|moment| moment.step);
     let last = moments.last().cloned().ok_or(Refusal::NoRun)?;
     let all = moments.len();
-    moments.retain(|moment| moment.settings == last.settings);
+    moments.retain(|moment| moment.run == last.run);
     let others = all - moments.len();
     let head = head_of(&last.blob).await?;
     let size = last.blob.size() as u64;
@@ -309,28 +316,52 @@ async fn unpacked(archive: &File) -> Result<Vec<Named>, Refusal> {
     let tail = bytes(archive, (size - TAIL as f64).max(0.0), size).await?;
     let entries = archive::entries(&tail, size as u64).map_err(|_| Refusal::NotZip)?;
     let mut files = Vec::new();
+    let mut room = MOST_UNPACKED;
     for entry in entries {
         let name = entry.path.rsplit('/').next().unwrap_or_default().to_owned();
         // The others may be large, and are of no use here.
         if name.ends_with(MODEL) || name == TEXT || name == LOSSES {
-            let blob = unpack(archive, &entry).await.ok_or(Refusal::NotZip)?;
+            let blob = unpack(archive, &entry, &mut room).await?;
             files.push(Named { name, blob });
         }
     }
     Ok(files)
 }
 
-async fn unpack(archive: &File, entry: &Entry) -> Option<Blob> {
+/// A file in an archive; of one that was compressed there may be `room` bytes.
+async fn unpack(archive: &File, entry: &Entry, room: &mut u64) -> Result<Blob, Refusal> {
     let header = entry.header();
-    let header = bytes(archive, header.start as f64, header.end as f64).await.ok()?;
-    let body = entry.body(&header)?;
-    let packed = archive.slice_with_f64_and_f64(body.start as f64, body.end as f64).ok()?;
+    let header = bytes(archive, header.start as f64, header.end as f64).await?;
+    let body = entry.body(&header).ok_or(Refusal::NotZip)?;
+    let packed = archive
+        .slice_with_f64_and_f64(body.start as f64, body.end as f64)
+        .map_err(|_| Refusal::NotZip)?;
     if !entry.is_deflated {
-        return Some(packed);
+        return Ok(packed);
     }
-    let pair = DecompressionStream::new("deflate-raw").ok()?;
-    let pair = pair.unchecked_into::<ReadableWritablePair>();
-    let stream = packed.stream().pipe_through(&pair);
-    let response = Response::new_with_opt_readable_stream(Some(&stream)).ok()?;
-    JsFuture::from(response.blob().ok()?).await.ok()?.dyn_into().ok()
+    let parts = inflated(&packed, room).await.map_err(|_| Refusal::NotZip)?;
+    let parts = parts.ok_or(Refusal::LargeZip)?;
+    Blob::new_with_u8_array_sequence(&parts).map_err(|_| Refusal::NotZip)
+}
+
+/// What DEFLATE made these bytes of, in pieces; `None` if that is more than `room`.
+async fn inflated(packed: &Blob, room: &mut u64) -> Result<Option<Array>, JsValue> {
+    let pair = DecompressionStream::new("deflate-raw")?.unchecked_into::<ReadableWritablePair>();
+    let reader = packed.stream().pipe_through(&pair).get_reader();
+    let reader = reader.unchecked_into::<ReadableStreamDefaultReader>();
+    let parts = Array::new();
+    loop {
+        let read = JsFuture::from(reader.read()).await?;
+        let Ok(part) = Reflect::get(&read, &"value".into())?.dyn_into::<Uint8Array>() else {
+            return Ok(Some(parts));
+        };
+        match room.checked_sub(part.length().into()) {
+            Some(left) => *room = left,
+            None => {
+                JsFuture::from(reader.cancel()).await?;
+                return Ok(None);
+            }
+        }
+        parts.push(&part);
+    }
 }
