@@ -48,8 +48,16 @@ const rewrite = (page, name, change) => page.evaluate(async ([name, change]) => 
 }, [name, change]);
 
 /** Waits until this element has the focus. */
-const focused = (element, what) =>
-  eventually(() => element.evaluate((node) => node === document.activeElement), what);
+async function focused(element, what) {
+  let [there, at] = [false, ""];
+  await eventually(async () => {
+    [there, at] = await element.evaluate((node) => {
+      const { activeElement: active } = document;
+      return [node === active, active?.id || active?.outerHTML.slice(0, 80)];
+    });
+    return there;
+  }, () => `${what}; it is on ${at}`);
+}
 
 /** Waits until the run is kept as it is now: its file says the step. */
 async function kept(page, step) {

@@ -12,7 +12,7 @@ use unroll_protocol::{
 };
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{Blob, HtmlElement};
+use web_sys::{Blob, Element, HtmlElement};
 
 use super::{
     MOST, elsewhere,
@@ -260,8 +260,7 @@ impl Bin {
     /// Deletes files, unless another tab has them open, and holds what was in them.
     async fn take(self, mut files: Vec<String>) {
         // The button that was pressed goes with its run.
-        let from = files.iter().flat_map(|file| ACTIONS.map(|action| id(action, file)));
-        let from: Vec<String> = from.chain([ALL, HEADING].map(str::to_owned)).collect();
+        let had = document().active_element();
         let (all, elsewhere) = (files.len(), elsewhere(self.store).await);
         files.retain(|file| !elsewhere.contains(file));
         let mut runs = Vec::new();
@@ -283,7 +282,7 @@ impl Bin {
         if !runs.is_empty() {
             self.runs.try_set(runs);
         }
-        focus_one_of(vec![UNDO.to_owned()], from);
+        focus_one_of(vec![UNDO.to_owned()], had);
     }
 
     async fn bring_back(self) {
@@ -302,12 +301,12 @@ impl Bin {
                 }
             }
         }
-        self.store.kept.notify();
-        focus_one_of(vec![UNDO.to_owned()], Vec::new());
         if is_own {
-            // It may have been trained since.
+            // It may have been trained since. What is read while it is written looks damaged.
             super::save(self.store).await;
         }
+        self.store.kept.notify();
+        focus_one_of(vec![UNDO.to_owned()], None);
     }
 }
 
@@ -316,34 +315,39 @@ fn id(action: &str, file: &str) -> String {
     format!("kept-{action}-{file}")
 }
 
-/// Where the focus goes when a run's button or the list's is gone that had it: to another of that run,
-/// to what takes the deletion back, or else to the list's heading.
+/// Where the focus goes when a run's button or the list's is gone that had it: to another of that run, or
+/// to what takes the deletion back.
 fn instead_of(focused: &str) -> Vec<String> {
     let of_run = ACTIONS.iter().find_map(|action| focused.strip_prefix(&id(action, "")));
     let mut to = vec![focused.to_owned()];
     to.extend(of_run.into_iter().flat_map(|file| ACTIONS.map(|action| id(action, file))));
-    to.extend([UNDO, HEADING].map(str::to_owned));
+    to.push(UNDO.to_owned());
     to
 }
 
-/// Puts the focus on the first of these that is there, if it is nowhere or on one of `from`.
-fn focus_one_of(to: Vec<String>, from: Vec<String>) {
-    focus_within(FRAMES, to, from);
+/// Puts the focus on the first of these that is there, if it is nowhere, or still on what had it: a list
+/// that is drawn anew uses the elements of one run for another.
+fn focus_one_of(to: Vec<String>, had: Option<Element>) {
+    focus_within(FRAMES, to, had);
 }
 
-/// The same within so many frames: what is to have the focus may not be drawn yet.
-fn focus_within(frames: u32, to: Vec<String>, from: Vec<String>) {
+/// The same within so many frames, for what is to have the focus may not be drawn yet. A focus that is
+/// nowhere by then goes to the list's heading, until there is something better.
+fn focus_within(frames: u32, to: Vec<String>, had: Option<Element>) {
     request_animation_frame(move || {
-        let focused = document().active_element();
-        let stays = focused
-            .is_some_and(|element| element.tag_name() != "BODY" && !from.contains(&element.id()));
-        if stays {
+        let page = document();
+        let focused = page.active_element().filter(|element| element.tag_name() != "BODY");
+        let is_nowhere = focused.as_ref().is_none_or(|element| element.id() == HEADING);
+        if !is_nowhere && focused != had {
             return;
         }
-        match to.iter().find_map(|id| document().get_element_by_id(id)) {
-            Some(element) => _ = element.unchecked_into::<HtmlElement>().focus(),
-            None if frames > 1 => focus_within(frames - 1, to, from),
-            None => {}
+        let find = |id: &str| page.get_element_by_id(id);
+        let found = to.iter().find_map(|id| find(id));
+        if found.is_none() && frames > 1 {
+            return focus_within(frames - 1, to, had);
+        }
+        if let Some(element) = found.or_else(|| find(HEADING).filter(|_| is_nowhere)) {
+            _ = element.unchecked_into::<HtmlElement>().focus();
         }
     });
 }
@@ -545,16 +549,17 @@ pub(super) fn list() -> AnyView {
                 return;
             }
             // A run that trains is kept again and again: whoever is on a button stays on it.
-            let focused = document().active_element().map(|element| element.id());
-            let focused = focused.filter(|id| id.starts_with("kept-"));
+            let had = document().active_element();
+            let had = had.filter(|element| element.id().starts_with("kept-"));
+            let focused = had.as_ref().map(|element| element.id()).filter(|id| id != HEADING);
             let is_there = |file: &String| {
                 now.as_ref().is_ok_and(|rows| rows.iter().any(|row| row.file == *file))
             };
             let back = bin.back.try_update_value(|back| back.take_if(|file| is_there(file)));
             let back = back.flatten().map(|file| id(ACTIONS[0], &file));
             all.try_set(Some(now));
-            if let Some(focus) = focused.or(back) {
-                focus_one_of(instead_of(&focus), Vec::new());
+            if let Some(focus) = back.or(focused) {
+                focus_one_of(instead_of(&focus), had);
             }
         });
     });
@@ -685,8 +690,8 @@ mod tests {
         let to = instead_of("kept-continue-run-1-00ff");
         assert_eq!(to[0], "kept-continue-run-1-00ff");
         assert!(to.contains(&id("delete", "run-1-00ff")), "{to:?}");
-        assert_eq!(to[to.len() - 2..], [UNDO, HEADING]);
-        assert_eq!(instead_of(ALL), [ALL, UNDO, HEADING]);
+        assert_eq!(to[to.len() - 1], UNDO);
+        assert_eq!(instead_of(ALL), [ALL, UNDO]);
     }
 
     #[test]
