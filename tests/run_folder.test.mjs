@@ -176,7 +176,7 @@ test("a run is taken along, and its folder brings back every moment in it", asyn
   all.delete("unroll-run/text.txt");
   const third = await opened(t, SMALL);
   await choose(third, "run-open", folder(t, all));
-  await said(third, /trained on “pets.txt”, which is not among its files. It now continues on .* “Tales”/);
+  await said(third, /trained on a text of its author’s, “pets.txt”, which couldn’t be read from its files. It now continues on .* “Tales”/);
   await numberUntil(third, "loss-step", (step) => step === 6, "6");
 });
 

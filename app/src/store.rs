@@ -44,6 +44,7 @@ struct Previous {
     source: Source,
     curve: Curve,
     checkpoint: Box<Checkpoint>,
+    past: Option<Past>,
 }
 
 /// How a kept run is offered.
@@ -380,13 +381,10 @@ impl Store {
     pub fn bring_back(self) {
         let Some(previous) = self.previous.try_update_value(Option::take).flatten() else { return };
         self.can_bring_back.set(None);
-        let Previous { link, source, curve, checkpoint } = previous;
+        let Previous { link, source, curve, checkpoint, past } = previous;
         self.keeping(|keeping| keeping.anew(None));
         self.link.update(|form| *form = form.clone().with_experiment_of(&link));
-        self.send_start(
-            Starting { link, source, curve: Some(curve), past: None },
-            Some(checkpoint),
-        );
+        self.send_start(Starting { link, source, curve: Some(curve), past }, Some(checkpoint));
     }
 
     /// Says something in the page.

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use js_sys::{Array, Date, Reflect, Uint8Array};
 use leptos::{prelude::*, task::spawn_local};
+use serde_json::Value;
 use unroll_protocol::{
     Checkpoint, CurvePoint, ExperimentSpec, Link, OptimizerKind, Recorded, Tokens,
     link::{Chapter, Corpus},
@@ -127,12 +128,15 @@ struct Named {
     blob: Blob,
 }
 
+/// What the models of a run have in common: what it was built with, but for the learning rate, which may be
+/// changed at any time; the name of its text, and its vocabulary.
+type Identity = (ExperimentSpec, Option<Value>, Option<Value>);
+
 /// A model of a run.
 #[derive(Clone)]
 struct Moment {
     step: u32,
-    /// What its run was built with, but for the learning rate, which may be changed at any time.
-    run: ExperimentSpec,
+    run: Identity,
     blob: Blob,
 }
 
@@ -141,14 +145,15 @@ impl Moment {
     async fn of(blob: &Blob) -> Result<Option<Self>, Refusal> {
         let head = head_of(blob).await?;
         let (metadata, _) = metadata(&head, blob.size() as u64)?;
-        let unroll = About::new(&metadata).unroll;
+        let About { unroll, vocabulary, .. } = About::new(&metadata);
         let said = |name| unroll.as_ref()?.get(name);
         let step = said("step").and_then(|step| u32::try_from(step.as_u64()?).ok());
         let query = said("settings").and_then(|settings| settings.as_str());
         let is_of_chapter = said("chapter").is_some();
         Ok(step.zip(query).filter(|_| !is_of_chapter).map(|(step, query)| {
-            let mut run = settings(query).experiment();
-            run.optimizer.learning_rate = 0.0;
+            let mut spec = settings(query).experiment();
+            spec.optimizer.learning_rate = 0.0;
+            let run = (spec, said("text").cloned(), vocabulary);
             Self { step, run, blob: blob.clone() }
         }))
     }
@@ -160,6 +165,8 @@ pub async fn bring_back(store: Store, files: &[File]) -> Result<(), Refusal> {
         [file] if is_archive(file) => unpacked(file).await?,
         _ => files.iter().map(|file| Named { name: file.name(), blob: (**file).clone() }).collect(),
     };
+    // What macOS writes beside files has their names too, behind a dot.
+    let files: Vec<Named> = files.into_iter().filter(|file| !file.name.starts_with('.')).collect();
     let mut moments = Vec::new();
     let mut broken = 0;
     for file in files.iter().filter(|file| file.name.ends_with(MODEL)) {
@@ -170,21 +177,28 @@ pub async fn bring_back(store: Store, files: &[File]) -> Result<(), Refusal> {
         }
     }
     moments.sort_by_key(|moment| moment.step);
-    moments.dedup_by_key(|moment| moment.step);
     let last = moments.last().cloned().ok_or(Refusal::NoRun)?;
     let all = moments.len();
     moments.retain(|moment| moment.run == last.run);
     let others = all - moments.len();
+    moments.dedup_by_key(|moment| moment.step);
     let head = head_of(&last.blob).await?;
     let size = last.blob.size() as u64;
     let mut incoming = Incoming::new(&head, size, &Beside::default(), settings)?;
     pour(&last.blob, incoming.ranges(), |number, bytes| incoming.take(number, bytes)).await?;
     let find = |name: &str| files.iter().find(|file| file.name == name).map(|file| &file.blob);
     let source = source(store, &incoming, find(TEXT)).await?;
-    let curve = match find(LOSSES) {
-        Some(table) => curve(table, last.step).await?,
-        None => Curve::default(),
+    // Without its losses it is a run all the same. The script may be writing to them just now.
+    let losses = match find(LOSSES) {
+        Some(table) => curve(table, last.step).await,
+        None => Ok(Curve::default()),
     };
+    let lost = if losses.is_err() {
+        "This run’s losses couldn’t be read, so its curve is empty. If train.py is still running, open the folder again later."
+    } else {
+        ""
+    };
+    let curve = losses.unwrap_or_default();
     let megabytes = store.link.with_untracked(|link| link.moments);
     let most = Recorded::most(megabytes, incoming.parameters());
     let count = moments.len();
@@ -195,6 +209,7 @@ pub async fn bring_back(store: Store, files: &[File]) -> Result<(), Refusal> {
     }
     let notes = [
         incoming.notes.join(" "),
+        lost.to_owned(),
         left_out(broken, "couldn’t be read", "couldn’t be read"),
         left_out(others, "is from a different run", "are from a different run"),
         match moments.len() {
@@ -270,20 +285,22 @@ async fn source(store: Store, incoming: &Incoming, text: Option<&Blob>) -> Resul
         return Ok(Source { corpus, name: corpora::name(corpus).to_owned(), text });
     }
     let beside = match text.filter(|text| text.size() <= MAX_BYTES as f64) {
-        Some(text) => String::from_utf8(bytes(text, 0.0, text.size()).await?).ok(),
+        Some(text) => bytes(text, 0.0, text.size()).await.ok(),
         None => None,
     };
     let name = incoming.text.clone();
-    if let Some(accepted) = beside.and_then(|text| text::from_str(&text).ok()) {
+    let accepted = beside.and_then(|bytes| {
+        let length = bytes.len() as u64;
+        text::from_passages(&[bytes], length, |text| (text, None)).ok()
+    });
+    if let Some(accepted) = accepted {
         return Ok(Source { corpus, name, text: accepted.text.into() });
     }
-    if present.name != name {
-        let now = &present.name;
-        let note = format!(
-            "This run trained on “{name}”, which is not among its files. It now continues on the text of this page, “{now}”."
-        );
-        store.notify(Severity::Note, note);
-    }
+    let now = &present.name;
+    let note = format!(
+        "This run trained on a text of its author’s, “{name}”, which couldn’t be read from its files. It now continues on the text of this page, “{now}”."
+    );
+    store.notify(Severity::Note, note);
     Ok(present)
 }
 
@@ -294,6 +311,10 @@ async fn curve(table: &Blob, last: u32) -> Result<Curve, Refusal> {
     let size = table.size().min(LONGEST_LOSSES);
     while at < size {
         let end = (at + PIECE as f64 / 4.0).min(size);
+        // A line is not as long as that.
+        if rest.len() > PIECE {
+            rest.clear();
+        }
         rest.extend(bytes(table, at, end).await?);
         at = end;
         let whole = if at < size {

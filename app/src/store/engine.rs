@@ -174,7 +174,8 @@ impl Store {
     /// Starts the present model's spec and text on the present engine, from a checkpoint if given.
     fn resume(self, checkpoint: Option<Box<Checkpoint>>) {
         let (link, source) = (self.built.get_untracked(), self.source.get_untracked());
-        let past = self.pace.with_value(|pace| pace.past.clone());
+        // A model that begins anew has no past.
+        let past = checkpoint.as_ref().and_then(|_| self.pace.with_value(|pace| pace.past.clone()));
         self.send_start(Starting { link, source, curve: None, past }, checkpoint);
     }
 

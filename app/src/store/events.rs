@@ -138,6 +138,7 @@ impl Store {
                 source: self.source.get_untracked(),
                 curve: self.curve.get_untracked(),
                 checkpoint,
+                past: self.pace.with_value(|pace| pace.past.clone()),
             }));
         } else {
             self.pace.update_value(|pace| pace.saved = Some(Arc::from(checkpoint)));

@@ -212,7 +212,7 @@ mod tests {
         history.ask(Some(290));
         history.recall(290, ());
         let steps = history.report().map(|(steps, _)| steps);
-        assert!(steps.is_none_or(|steps| steps.len() == 5 && steps[0] == 0));
+        assert!(steps.is_none_or(|steps| steps.len() == 5 && steps.contains(&280)));
     }
 
     #[test]
