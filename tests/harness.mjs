@@ -390,6 +390,15 @@ export async function settled(page) {
   await drawn(page);
 }
 
+/** Takes one step after another as far as `until`, one press each, and waits until the model rests. */
+export async function stepTo(page, until) {
+  for (let step = await number(page, "loss-step"); step < until; step++) {
+    await byId(page, "train-step").click();
+    await numberUntil(page, "loss-step", (now) => now === step + 1, `${step + 1}`);
+  }
+  await paused(page);
+}
+
 /** Presses Train, waits until `steps` steps are done, and presses Pause. Returns the step. */
 export async function train(page, steps) {
   await byId(page, "train-toggle").click();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
-import { byId, eventually, live, number, numberUntil, openSettings, paused, settled, useSite } from "./harness.mjs";
+import { byId, eventually, live, number, numberUntil, openSettings, settled, stepTo, useSite } from "./harness.mjs";
 
 const site = useSite();
 const SMALL = "?layers=1&heads=2&width=16&context=24&batch=4&workers=1&device=cpu";
@@ -13,15 +13,6 @@ const loss = (page) => byId(page, "loss-value").textContent();
 async function ready(page) {
   await live(page, "attention");
   await settled(page);
-}
-
-/** One step after another, as far as `until`. */
-async function stepTo(page, until) {
-  for (let step = await number(page, "loss-step"); step < until; step++) {
-    await byId(page, "train-step").click();
-    await numberUntil(page, "loss-step", (now) => now === step + 1, `${step + 1}`);
-  }
-  await paused(page);
 }
 
 /** The names and sizes of the files that the page has kept. */

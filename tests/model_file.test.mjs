@@ -3,7 +3,21 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "./harness.mjs";
 
-import { byId, closeSettings, eventually, exported, live, number, numberUntil, openSettings, openView, paused, settled, useSite } from "./harness.mjs";
+import {
+  byId,
+  closeSettings,
+  eventually,
+  exported,
+  live,
+  number,
+  numberUntil,
+  openSettings,
+  openView,
+  paused,
+  settled,
+  stepTo,
+  useSite,
+} from "./harness.mjs";
 
 const site = useSite();
 const SMALL = "?layers=1&heads=2&width=16&context=24&batch=4&workers=1&device=cpu";
@@ -17,15 +31,6 @@ async function opened(t, query = SMALL) {
   await live(page, "attention");
   await settled(page);
   return page;
-}
-
-/** One step after another, as far as `until`. */
-async function stepTo(page, until) {
-  for (let step = await number(page, "loss-step"); step < until; step++) {
-    await byId(page, "train-step").click();
-    await numberUntil(page, "loss-step", (now) => now === step + 1, `${step + 1}`);
-  }
-  await paused(page);
 }
 
 /** What “Save to a file” hands to the browser. */

@@ -16,8 +16,8 @@ import {
   number,
   numberUntil,
   openSettings,
-  paused,
   settled,
+  stepTo,
   useSite,
 } from "./harness.mjs";
 
@@ -30,15 +30,6 @@ async function opened(t, query) {
   await live(page, "attention");
   await settled(page);
   return page;
-}
-
-/** One step after another, as far as `until`. */
-async function stepTo(page, until) {
-  for (let step = await number(page, "loss-step"); step < until; step++) {
-    await byId(page, "train-step").click();
-    await numberUntil(page, "loss-step", (now) => now === step + 1, `${step + 1}`);
-  }
-  await paused(page);
 }
 
 /** The files in what “Take this run to PyTorch” hands to the browser, by path, and the archive itself. */

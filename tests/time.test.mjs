@@ -18,6 +18,7 @@ import {
   paused,
   running,
   settled,
+  stepTo,
   train,
   useSite,
 } from "./harness.mjs";
@@ -29,14 +30,7 @@ const track = (page) => byId(page, "time-track");
 const shown = (page) => byId(page, "time-shown");
 
 /** Takes so many steps more, one press each, and waits for the picture. */
-async function steps(page, count) {
-  for (let i = 0; i < count; i++) {
-    const before = await number(page, "loss-step");
-    await byId(page, "train-step").click();
-    await numberUntil(page, "loss-step", (step) => step === before + 1, `${before + 1}`);
-  }
-  await paused(page);
-}
+const steps = async (page, count) => stepTo(page, (await number(page, "loss-step")) + count);
 
 test("every moment of the lab is shown as it was, while training goes on", async (t) => {
   const page = await site.open(t, SMALL);
