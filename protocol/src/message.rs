@@ -218,15 +218,24 @@ impl Recorded {
         (all / one.max(1)).clamp(2, Self::MOST) as usize
     }
 
-    /// The place among `steps`, which are in order, of the one that can best be spared: its neighbors
-    /// are nearest to each other on a log scale. Neither the first nor the last is, nor `asked`, the
-    /// one on show.
-    pub fn to_spare(steps: &[u32], asked: Option<u32>) -> Option<usize> {
-        let place = |at: usize| f64::from(steps[at] + 1).ln();
-        let gap = |at: &usize| place(at + 1) - place(at - 1);
-        let inner = 1..steps.len().saturating_sub(1);
-        let inner = inner.filter(|at| Some(steps[*at]) != asked);
-        inner.min_by(|a, b| gap(a).total_cmp(&gap(b)))
+    /// Has moments, which are in order, become `most` by dropping one after the other whose neighbors are
+    /// nearest to each other on a log scale. The first, the last and `asked`, the one on show, stay.
+    /// Returns whether any was dropped.
+    pub fn thin<T>(
+        moments: &mut Vec<T>,
+        step: impl Fn(&T) -> u32,
+        most: usize,
+        asked: Option<u32>,
+    ) -> bool {
+        let count = moments.len();
+        while moments.len() > most {
+            let place = |at: usize| (f64::from(step(&moments[at])) + 1.0).ln();
+            let gap = |at: &usize| place(at + 1) - place(at - 1);
+            let inner = (1..moments.len() - 1).filter(|at| Some(step(&moments[*at])) != asked);
+            let Some(spare) = inner.min_by(|a, b| gap(a).total_cmp(&gap(b))) else { break };
+            moments.remove(spare);
+        }
+        moments.len() < count
     }
 
     /// The recorded step nearest to `step`; `None` where nothing is recorded.

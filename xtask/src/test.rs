@@ -217,25 +217,27 @@ fn python_checks(phases: &mut Phases) {
         command
     };
     phases.run("code beside the formulas", || shell::run(&mut script("check_code.py")));
+    let app_tests = |tests: &str, variable: &str, folder: &Path| {
+        let mut command = cargo();
+        command.args(["test", "--locked", "-p", "unroll-app", tests]);
+        shell::run(command.env(variable, folder))
+    };
     // Tests of the app write files where this variable says, and a script looks at them.
-    let written = |folder: &str, tests: &str, variable: &str, checker: &str| -> Result {
+    let written = |folder: &str, tests: &str, variable: &str, checker: &str| -> Result<PathBuf> {
         let folder = fresh(folder)?;
-        let mut write = cargo();
-        write.args(["test", "--locked", "-p", "unroll-app", tests]);
-        shell::run(write.env(variable, &folder))?;
-        shell::run(script(checker).arg(&folder))
+        app_tests(tests, variable, &folder)?;
+        shell::run(script(checker).arg(&folder))?;
+        Ok(folder)
     };
     phases.run("notebooks", || {
-        written("notebooks", "notebook", "UNROLL_NOTEBOOKS", "check_notebooks.py")
+        written("notebooks", "notebook", "UNROLL_NOTEBOOKS", "check_notebooks.py").map(drop)
     });
     if shell::can_import(&python, "safetensors") {
         phases.run("a run taken to PyTorch", || {
-            let (folder, variable) = ("runs", "UNROLL_RUNS");
-            written(folder, "runs_for_pytorch", variable, "check_train.py")?;
+            let variable = "UNROLL_RUNS";
+            let folder = written("runs", "runs_for_pytorch", variable, "check_train.py")?;
             // And back: what the script wrote is opened.
-            let mut read = cargo();
-            read.args(["test", "--locked", "-p", "unroll-app", "runs_from_pytorch"]);
-            shell::run(read.env(variable, paths::target().join(folder)))
+            app_tests("runs_from_pytorch", variable, &folder)
         });
     }
     if !shell::can_import(&python, "transformers, safetensors") {
@@ -244,7 +246,7 @@ fn python_checks(phases: &mut Phases) {
     }
     phases.run("model files", || {
         let tests = "model_files_for_pytorch";
-        written("model-files", tests, "UNROLL_MODEL_FILES", "check_model_file.py")
+        written("model-files", tests, "UNROLL_MODEL_FILES", "check_model_file.py").map(drop)
     });
 }
 

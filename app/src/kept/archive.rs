@@ -138,7 +138,7 @@ impl ReaderAt for Tail<'_> {
 }
 
 #[cfg(test)]
-pub mod tests {
+mod tests {
     use super::*;
 
     /// The archive of these files, each in pieces of three bytes.

@@ -202,21 +202,18 @@ pub async fn bring_back(store: Store, files: &[File]) -> Result<(), Refusal> {
     let megabytes = store.link.with_untracked(|link| link.moments);
     let most = Recorded::most(megabytes, incoming.parameters());
     let count = moments.len();
-    while moments.len() > most {
-        let steps: Vec<u32> = moments.iter().map(|moment| moment.step).collect();
-        let Some(spare) = Recorded::to_spare(&steps, None) else { break };
-        moments.remove(spare);
-    }
+    let is_thinned = Recorded::thin(&mut moments, |moment| moment.step, most, None);
     let notes = [
         incoming.notes.join(" "),
         lost.to_owned(),
         left_out(broken, "couldn’t be read", "couldn’t be read"),
         left_out(others, "is from a different run", "are from a different run"),
-        match moments.len() {
-            shown if shown == count => String::new(),
-            shown => format!(
-                "The time bar shows {shown} of this run’s {count} moments: no more fit in {megabytes} MB. To see more, open the device at the top of the page, allow more memory, and open the folder again."
+        match is_thinned {
+            true => format!(
+                "The time bar shows {} of this run’s {count} moments: no more fit in {megabytes} MB. To see more, open the device at the top of the page, allow more memory, and open the folder again.",
+                moments.len()
             ),
+            false => String::new(),
         },
     ];
     notes

@@ -64,15 +64,7 @@ impl<T> History<T> {
     /// show.
     fn thin(&mut self) {
         let most = Recorded::most(self.megabytes, self.parameters);
-        while self.kept.len() > most {
-            let Some(spare) = Recorded::to_spare(&self.steps(), self.asked) else { break };
-            self.kept.remove(spare);
-            self.changed = true;
-        }
-    }
-
-    fn steps(&self) -> Vec<u32> {
-        self.kept.iter().map(|(step, _)| *step).collect()
+        self.changed |= Recorded::thin(&mut self.kept, |(step, _)| *step, most, self.asked);
     }
 
     /// The moment nearest to step `at`, and its step; `None` for the present.
@@ -92,7 +84,7 @@ impl<T> History<T> {
     /// The steps of all moments, and the bytes that they take up; `None` if they are as they were at
     /// the last call.
     pub fn report(&mut self) -> Option<(Vec<u32>, u64)> {
-        let steps = self.steps();
+        let steps: Vec<u32> = self.kept.iter().map(|(step, _)| *step).collect();
         let bytes = size_of::<f32>() as u64 * self.parameters * steps.len() as u64;
         core::mem::take(&mut self.changed).then_some((steps, bytes))
     }

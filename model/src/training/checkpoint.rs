@@ -110,15 +110,12 @@ impl Trainer {
         }
 
         let device = trainer.device().clone();
-        let tensor = |values: &[f32]| {
-            Tensor::from_data(TensorData::new(values.to_vec(), [values.len()]), &device)
-        };
         let saved = || checkpoint.parameters.iter();
         let moments = saved().map(|saved| Moments {
-            first: tensor(&saved.first_moment),
-            second: tensor(&saved.second_moment),
+            first: flat(&saved.first_moment, &device),
+            second: flat(&saved.second_moment, &device),
         });
-        let values = saved().map(|saved| tensor(&saved.value.values)).collect();
+        let values = saved().map(|saved| flat(&saved.value.values, &device)).collect();
         let model = trainer.optimizer.put_back(model, values, moments.collect(), checkpoint.step);
         trainer.model = Some(model);
         Ok(trainer)
@@ -138,13 +135,14 @@ impl Trainer {
         }
         let (model, device) = (self.model(), self.device());
         check(&named_parameters(&model), &checkpoint.parameters.iter().collect::<Vec<_>>())?;
-        let flat = |saved: &SavedParameter| {
-            let values = saved.value.values.clone();
-            let shape = [values.len()];
-            Tensor::from_data(TensorData::new(values, shape), device)
-        };
-        Ok(with_values(model, checkpoint.parameters.iter().map(flat).collect()))
+        let values = checkpoint.parameters.iter().map(|saved| flat(&saved.value.values, device));
+        Ok(with_values(model, values.collect()))
     }
+}
+
+/// A tensor of these values.
+fn flat(values: &[f32], device: &Device) -> Tensor<1> {
+    Tensor::from_data(TensorData::new(values.to_vec(), [values.len()]), device)
 }
 
 /// Checks that every parameter is present and holds usable numbers. The optimizer's running means of
