@@ -92,8 +92,7 @@ pub fn app_wasm(sizes: &[Size]) -> u64 {
 /// Every file of the site, with its size as served with brotli compression.
 pub fn measure(folder: &Path) -> Result<Vec<Size>> {
     let mut files = Vec::new();
-    list(folder, &mut files)
-        .map_err(|error| format!("{} can't be read: {error}.", folder.display()))?;
+    stamp::list(folder, &mut files)?;
     files.sort();
     // Compressing the WebGPU engine at brotli's best quality takes a minute, so results are cached
     // by content.
@@ -138,18 +137,6 @@ pub fn measure(folder: &Path) -> Result<Vec<Size>> {
         Ok(Size { name: name.replace('\\', "/"), raw: *raw, brotli })
     };
     files.iter().zip(&keys).map(size).collect()
-}
-
-fn list(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            list(&path, files)?;
-        } else {
-            files.push(path);
-        }
-    }
-    Ok(())
 }
 
 fn kilobytes(bytes: u64) -> String {

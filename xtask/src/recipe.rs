@@ -1,9 +1,9 @@
 //! The recipe for a new chapter (docs/adding-a-chapter.md), followed step by step: an empty chapter
 //! is added to a copy of the sources, and the compiler is asked.
 
-use std::{fs, path::Path, process::Command};
+use std::{collections::HashSet, fs, path::Path, process::Command};
 
-use crate::{paths, shell};
+use crate::{paths, shell, stamp};
 
 /// What is written anew.
 const FILES: [(&str, &str); 4] = [
@@ -49,13 +49,11 @@ fn write(path: &Path, content: &[u8]) {
 fn an_empty_chapter_compiles() {
     let copy = paths::target().join("recipe");
     let listed = Command::new("git")
-        .args(["ls-files", "--cached", "--others", "--exclude-standard", "--"])
-        .args([
-            "*.rs", "*.toml", "*.lock", "*.html", "*.css", "app", "assets", "engine", "protocol",
-        ])
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
         .current_dir(paths::root())
         .output();
     let listed = String::from_utf8(listed.expect("git").stdout).expect("paths are text");
+    let mut kept = HashSet::from(FILES.map(|(path, _)| copy.join(path)));
     for path in listed.lines() {
         // One that is gone but not yet committed.
         let Ok(mut content) = fs::read(paths::root().join(path)) else { continue };
@@ -65,6 +63,13 @@ fn an_empty_chapter_compiles() {
             content = text.replace(before, after).into_bytes();
         }
         write(&copy.join(path), &content);
+        kept.insert(copy.join(path));
+    }
+    // A copy that an earlier run left must not compile with a file that the sources no longer have.
+    let mut there = Vec::new();
+    stamp::list(&copy, &mut there).expect("the copy can be read");
+    for file in there.iter().filter(|file| !kept.contains(*file)) {
+        fs::remove_file(file).expect("a file can be deleted");
     }
     for (path, content) in FILES {
         write(&copy.join(path), content.as_bytes());
