@@ -15,19 +15,20 @@ mod writing;
 use std::collections::VecDeque;
 
 use burn::tensor::Device;
-use unroll_model::Trainer;
+use unroll_model::{Filling, Trainer};
 use unroll_protocol::{
     Checkpoint, Command, CommandKind, Event, ExperimentSpec, Packed, Question, Recorded, RunState,
-    StudySpec, gpt, text::check_size,
+    StudySpec, Weights, gpt, text::check_size,
 };
 
 use crate::{
     meter::Meter,
     pool::{Parcel, Pool, Sender},
 };
+use answer::{Asked, NOT_OURS};
 use experiment::{Experiment, Taken, steps_together};
 use measure::Measuring;
-use present::Present;
+use present::{Present, started};
 use study::StudyRun;
 pub use study::{NoStudies, Studies};
 use writing::Writing;
@@ -38,6 +39,10 @@ const PROGRESS_EVERY: f64 = 50.0;
 
 /// Why an engine of the chapters' models refuses what is for the lab.
 const NOT_THE_LAB: &str = "This engine trains the chapters' models, not the GPT lab's.";
+
+/// Why a given model refuses what is for models in training.
+const NOT_TRAINED: &str =
+    "This model was trained elsewhere. Here it can be asked, and not trained.";
 
 /// Whether training runs.
 #[derive(Clone, Copy, PartialEq)]
@@ -53,6 +58,8 @@ pub struct Session<S: Studies = NoStudies> {
     device: Device,
     now: fn() -> f64,
     present: Option<Present<S>>,
+    /// A model of another's making whose weights are still coming.
+    filling: Option<(Filling, S::Lab)>,
     going: Going,
     /// The first is being written; the others wait.
     writings: VecDeque<Writing>,
@@ -78,6 +85,7 @@ impl<S: Studies> Session<S> {
             device,
             now,
             present: None,
+            filling: None,
             going: Going::Paused,
             writings: VecDeque::new(),
             measuring: None,
@@ -155,7 +163,7 @@ impl<S: Studies> Session<S> {
                 self.start_study(&spec, &text, resume, post)?;
             }
             Command::Run => {
-                self.present()?;
+                self.in_training()?;
                 if self.going != Going::Steps(None) {
                     self.meter.start((self.now)());
                 }
@@ -170,21 +178,22 @@ impl<S: Studies> Session<S> {
                 self.go(Going::Paused, post);
             }
             Command::Steps(count) => {
-                self.present()?;
+                self.in_training()?;
                 self.take(count.max(1), post);
             }
-            Command::Until(step) => match step.saturating_sub(self.present()?.step()) {
+            Command::Until(step) => match step.saturating_sub(self.in_training()?.step()) {
                 0 => self.go(Going::Paused, post),
                 left => self.take(left, post),
             },
             Command::SetLearningRate(rate) => {
-                self.present()?.set_learning_rate(rate)?;
+                self.in_training()?.set_learning_rate(rate)?;
             }
             Command::Ask { id, question, at } => {
                 let question = question.unpack().map_err(said)?;
                 self.answer(id, question, at, post).await?;
             }
-            Command::Save => match self.present()? {
+            Command::Save => match self.in_training()? {
+                Present::Given(..) => {}
                 Present::Gpt(experiment, _) => {
                     let checkpoint = experiment.trainer().checkpoint().await;
                     post(Event::Checkpoint(Box::new(checkpoint.map_err(said)?)));
@@ -220,7 +229,40 @@ impl<S: Studies> Session<S> {
                 recalled.map_err(|why| format!("A saved moment can’t be shown. {why}"))?;
                 self.flush(post);
             }
+            Command::Open(given) => {
+                let lab = S::lab().ok_or(NOT_THE_LAB)?;
+                // Two that are half there would need the room of two.
+                self.filling = None;
+                let filling = Filling::new(&given, &self.device).map_err(said)?;
+                self.filling = Some((filling, lab));
+                post(Event::Filled { values: 0 });
+            }
+            Command::Weights(weights) => self.fill(&weights, post)?,
+            Command::Abandon => self.filling = None,
         }
+        Ok(())
+    }
+
+    /// Takes some weights of a given model, which replaces the present one once it is complete.
+    fn fill(&mut self, weights: &Weights, post: &mut impl FnMut(Event)) -> Result<(), String> {
+        let (mut filling, lab) = self.filling.take().ok_or("No model is being opened.")?;
+        // What can't be used ends it: a model with a hole is none.
+        let values = filling.put(weights).map_err(said)?;
+        post(Event::Filled { values });
+        if !filling.is_complete() {
+            self.filling = Some((filling, lab));
+            return Ok(());
+        }
+        self.writings.clear();
+        self.meter = Meter::default();
+        self.pool.start(1, String::new());
+        // The model that was there makes room before the new one is put together.
+        self.present = None;
+        let given = filling.finish();
+        post(Event::Started(started(&given)));
+        post(Event::Recorded(Recorded { steps: vec![0], bytes: 0 }));
+        self.present = Some(Present::Given(Box::new(given), lab));
+        self.go(Going::Paused, post);
         Ok(())
     }
 
@@ -243,16 +285,15 @@ impl<S: Studies> Session<S> {
         let now = (self.now)();
         let (step, answer) = match (self.present()?, question) {
             (Present::Study(study), question) => study.ask(&question, at).await?,
-            (Present::Gpt(experiment, _), Question::Gpt(gpt::Question::Writing(question))) => {
-                let model = experiment.model_at(at);
-                let writing = Writing::new(id, experiment.trainer(), model, question, now)?;
-                self.writings.retain(|other| !writing.replaces(other));
-                self.writings.push_back(writing);
-                return Ok(());
-            }
-            (Present::Gpt(experiment, _), question) => {
-                let (step, model) = experiment.model_at(at);
-                (step, answer::answer(experiment.trainer(), &model, step, question).await?)
+            (present, question) => {
+                let asked = Asked::of(present, at).ok_or(NOT_OURS)?;
+                if let Question::Gpt(gpt::Question::Writing(question)) = question {
+                    let writing = Writing::new(id, &asked, question, now)?;
+                    self.writings.retain(|other| !writing.replaces(other));
+                    self.writings.push_back(writing);
+                    return Ok(());
+                }
+                (asked.step, answer::answer(&asked, question).await?)
             }
         };
         post(Event::Answered { id, step, answer, more: false });
@@ -289,7 +330,16 @@ impl<S: Studies> Session<S> {
     fn gpt(&mut self) -> Result<&mut Experiment, String> {
         match self.present()? {
             Present::Gpt(experiment, _) => Ok(experiment),
+            Present::Given(..) => Err(NOT_TRAINED.to_owned()),
             Present::Study(_) => Err("The model in training is not a GPT.".to_owned()),
+        }
+    }
+
+    /// What is trained.
+    fn in_training(&mut self) -> Result<&mut Present<S>, String> {
+        match self.present()? {
+            Present::Given(..) => Err(NOT_TRAINED.to_owned()),
+            present => Ok(present),
         }
     }
 

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use burn::tensor::Device;
 use unroll_engine::session::{NoStudies, Session, Studies};
-use unroll_model::AnyStudy;
+use unroll_model::{AnyStudy, Filling};
 use unroll_protocol::{
     Architecture, Ask, Checkpoint, Command, CommandKind, CurvePoint, Event, ExperimentSpec,
-    GptSpec, Link, OptimizerSpec, Packed, Question, Recorded, RunState, SampleSpec, Sampling,
-    Started, Trace,
+    GivenModel, GivenTokens, GptSpec, Link, OptimizerSpec, Packed, Question, Recorded, RunState,
+    SampleSpec, Sampling, Started, Tokens, Trace, Weights,
     gpt::{Place, Written, ask},
     link::Chapter,
     study::tokens,
@@ -694,4 +694,117 @@ fn a_measurement_is_of_a_throw_away_model_and_waits_for_training() {
     let after = driven.trace("the cat");
     assert_eq!((before.step, before.weights), (after.step, after.weights));
     assert!(!driven.session.has_work());
+}
+
+/// A model of another's making whose tokens are bytes, and its weights in pieces.
+fn given() -> (GivenModel, Vec<Weights>) {
+    let gpt = GptSpec { width: 8, context: 24, tied: true, ..spec().gpt };
+    let pieces = (0..=u8::MAX).map(|byte| vec![byte]).collect();
+    let tokens = GivenTokens { pieces, ..GivenTokens::default() };
+    let model = GivenModel { gpt, tokens };
+    let sizes = Filling::new(&model, &Device::flex()).expect("a model").sizes();
+    let weights = (0..).zip(sizes).map(|(parameter, (_, size))| {
+        let values = (0..size).map(|at| ((at * 37 + 11) % 101) as f32 / 101.0 - 0.5);
+        let row = size as u32;
+        Weights { parameter, begin: 0, row, stride: row, values: values.collect() }
+    });
+    let weights = weights.collect();
+    (model, weights)
+}
+
+#[test]
+fn a_given_model_replaces_the_present_one_when_it_is_complete_and_is_only_asked() {
+    let mut driven = Driven::started(spec(), TEXT);
+    let (model, weights) = given();
+    driven.say(Command::Run);
+    driven.slice();
+    assert_eq!(driven.say(Command::Open(Box::new(model))), [Event::Filled { values: 0 }]);
+    let mut filled = 0;
+    let (last, others) = weights.split_last().expect("weights");
+    for weights in others {
+        filled += weights.values.len() as u64;
+        let said = driven.say(Command::Weights(Box::new(weights.clone())));
+        assert_eq!(said, [Event::Filled { values: filled }]);
+        driven.slice();
+    }
+    // The model that was there trains on and answers until then.
+    driven.until(|events| events.iter().any(|event| matches!(event, Event::Progress(_))));
+    assert_eq!(driven.trace("the cat").weights.shape, [2, 2, 7, 7]);
+    let said = driven.say(Command::Weights(Box::new(last.clone())));
+    let Some(Event::Started(started)) = said.get(1) else { panic!("not started: {said:?}") };
+    assert_eq!((started.spec.tokens, started.parameters), (Tokens::Given, filled + 8));
+    assert_eq!(started.vocabulary.len(), 256);
+    assert!(said.contains(&Event::State { state: RunState::Paused, step: 0 }));
+
+    let trace = driven.trace("Grüße");
+    assert_eq!(trace.tokens, ["G", "r", "⟨C3⟩", "⟨BC⟩", "⟨C3⟩", "⟨9F⟩", "e"]);
+    let written = ask::Writing {
+        sample: SampleSpec {
+            prompt: "a".into(),
+            length: 40,
+            sampling: Sampling::PLAIN,
+            seed: 3,
+            place: Place::Lab,
+        },
+    };
+    driven.say(Command::ask(5, written));
+    driven
+        .until(|events| matches!(events.last(), Some(Event::Answered { id: 5, more: false, .. })));
+    for command in [
+        Command::Run,
+        Command::Steps(3),
+        Command::Until(3),
+        Command::Save,
+        Command::SetLearningRate(0.1),
+        Command::RestoreLastGood,
+        Command::ask(6, ask::NextBatch {}),
+    ] {
+        let (_, reason) = refused(&driven.say(command));
+        assert!(reason.starts_with("This model was trained elsewhere"), "{reason}");
+    }
+    assert_eq!(driven.trace("Grüße"), trace);
+    // A model that is trained can take its place.
+    driven.start(spec(), TEXT);
+    driven.steps(2);
+    assert_eq!(driven.trace("the cat").step, 2);
+}
+
+#[test]
+fn a_given_model_that_can_not_be_leaves_the_present_one() {
+    let mut driven = Driven::started(spec(), TEXT);
+    driven.steps(2);
+    let before = driven.trace("the cat");
+    let (model, weights) = given();
+    let no_model = "No model is being opened.";
+    assert_eq!(refused(&driven.say(Command::Weights(Box::new(weights[0].clone())))).1, no_model);
+    for spoil in [f32::NAN, f32::INFINITY] {
+        driven.say(Command::Open(Box::new(model.clone())));
+        let mut spoiled = weights[0].clone();
+        spoiled.values[3] = spoil;
+        let (command, reason) = refused(&driven.say(Command::Weights(Box::new(spoiled))));
+        assert_eq!(command, CommandKind::Weights);
+        assert!(reason.contains("token_embedding.weight"), "{reason}");
+        // What came before it is gone, too.
+        assert_eq!(
+            refused(&driven.say(Command::Weights(Box::new(weights[1].clone())))).1,
+            no_model
+        );
+    }
+    driven.say(Command::Open(Box::new(model.clone())));
+    driven.say(Command::Abandon);
+    assert_eq!(refused(&driven.say(Command::Weights(Box::new(weights[0].clone())))).1, no_model);
+    let mut large = model;
+    large.gpt.context = 1 << 20;
+    assert_eq!(refused(&driven.say(Command::Open(Box::new(large)))).0, CommandKind::Open);
+    // Nobody trains with tokens that were given.
+    let (_, reason) = refused(&driven.say(Command::Start {
+        spec: ExperimentSpec { tokens: Tokens::Given, ..spec() },
+        text: TEXT.repeat(8),
+        resume: None,
+        workers: 1,
+    }));
+    assert!(reason.contains("tokens of another's making"), "{reason}");
+    assert_eq!(driven.trace("the cat"), before);
+    driven.steps(1);
+    assert_eq!(driven.trace("the cat").step, 3);
 }

@@ -62,7 +62,67 @@ const DEPTH: usize = 512;
 ///
 /// Panics if the shapes do not agree or a slice is too short.
 pub fn product(left: View, right: View, scale: f32, onto: Onto, result: &mut [f32], stride: usize) {
+    let is_large = right.shape[0] * right.shape[1] >= LARGE;
+    if left.shape[0] == 1 && is_large && right.strides.contains(&1) {
+        return single(left, right, scale, onto, result);
+    }
     multiply(Tiles::quickest(), left, &Right::Gathered(right), scale, onto, result, stride);
+}
+
+/// From so many numbers on, a right factor is not packed for a single row: each of its numbers is read
+/// only once, so packing them would be most of the work.
+const LARGE: usize = 1 << 18;
+
+/// Rows of the right factor that are added at a time, and numbers that are added beside each other.
+const TOGETHER: usize = 4;
+const LANES: usize = 16;
+
+/// [`product`] where the left factor is a single row, and the rows or the columns of the right one are
+/// contiguous.
+fn single(left: View, right: View, scale: f32, onto: Onto, result: &mut [f32]) {
+    let ([_, depth], [right_depth, columns]) = (left.shape, right.shape);
+    assert_eq!(depth, right_depth, "the inner dimensions agree");
+    let result = &mut result[..columns];
+    start(onto, result, columns, 1, columns);
+    let factors: Vec<f32> =
+        (0..depth).map(|at| scale * left.values[at * left.strides[1]]).collect();
+    let [down, across] = right.strides;
+    if across == 1 {
+        let row = |at: usize| &right.values[at * down..][..columns];
+        let (groups, rest) = factors.as_chunks::<TOGETHER>();
+        for (group, [a, b, c, d]) in groups.iter().enumerate() {
+            let first = TOGETHER * group;
+            let rows =
+                row(first).iter().zip(row(first + 1)).zip(row(first + 2)).zip(row(first + 3));
+            for (sum, (((p, q), r), s)) in result.iter_mut().zip(rows) {
+                *sum += (a * p + b * q) + (c * r + d * s);
+            }
+        }
+        for (at, a) in rest.iter().enumerate() {
+            let row = row(depth - rest.len() + at);
+            result.iter_mut().zip(row).for_each(|(sum, p)| *sum += a * p);
+        }
+        return;
+    }
+    let (lanes, rest) = factors.as_chunks::<LANES>();
+    for (at, sum) in result.iter_mut().enumerate() {
+        let (values, left_over) = right.values[at * across..][..depth].as_chunks::<LANES>();
+        let mut sums = [0.0; LANES];
+        for (factors, values) in lanes.iter().zip(values) {
+            for ((sum, factor), value) in sums.iter_mut().zip(factors).zip(values) {
+                *sum += factor * value;
+            }
+        }
+        // Pair by pair, as every vector unit can.
+        let mut width = LANES / 2;
+        while width > 0 {
+            for lane in 0..width {
+                sums[lane] += sums[lane + width];
+            }
+            width /= 2;
+        }
+        *sum += sums[0] + rest.iter().zip(left_over).map(|(a, b)| a * b).sum::<f32>();
+    }
 }
 
 /// A right factor, which the product reads in panels of columns.
@@ -293,6 +353,33 @@ mod tests {
                             }
                         }
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_single_row_times_a_large_factor_is_the_same() {
+        for [depth, columns] in [[513, 515], [515, 512], [1030, 257], [512, 512]] {
+            let (a, b, bias) = (whole(2 * depth, 1), whole(depth * columns, 2), whole(columns, 3));
+            let lefts = [
+                View::rows(&a, [1, depth]),
+                // Every other number of a column.
+                View { values: &a, shape: [1, depth], strides: [1, 2] },
+            ];
+            let rights =
+                [View::rows(&b, [depth, columns]), View::rows(&b, [columns, depth]).transposed()];
+            for (left, right) in
+                lefts.into_iter().flat_map(|left| rights.map(|right| (left, right)))
+            {
+                for onto in [Onto::Zero, Onto::Row(&bias), Onto::Result] {
+                    let before = whole(columns + 3, 4);
+                    let mut expected = before.clone();
+                    let gathered = &Right::Gathered(right);
+                    multiply(Tiles::quickest(), left, gathered, 0.5, onto, &mut expected, columns);
+                    let mut found = before;
+                    product(left, right, 0.5, onto, &mut found, columns);
+                    assert_eq!(found, expected, "{left:?} {onto:?}");
                 }
             }
         }

@@ -14,7 +14,7 @@ use unroll_protocol::{
 use crate::{
     clock,
     data::token_tensor,
-    gpt::{Gpt, Intervention, KeysAndValues},
+    gpt::{Gpt, KeysAndValues},
     read::read_all,
     sample::SampleError,
     tokenizer::Tokenizer,
@@ -228,12 +228,11 @@ fn check_mask(model: &Gpt) -> Result<(), SampleError> {
 }
 
 /// The keys and values of `tokens`, which stand at the beginning.
-fn filled(model: &Gpt, tokens: &[u32]) -> Vec<KeysAndValues> {
+pub(crate) fn filled(model: &Gpt, tokens: &[u32]) -> Vec<KeysAndValues> {
     if tokens.is_empty() {
         return Vec::new();
     }
-    let tokens = token_tensor(tokens, 1, &model.device());
-    Gpt::cache(&model.forward_traced(tokens, &Intervention::default()))
+    model.cache(token_tensor(tokens, 1, &model.device()))
 }
 
 /// Multiplications in matrix products for the logits after `count` tokens: of the last token's row

@@ -197,11 +197,27 @@ impl Gpt {
         GptTrace { tokens, positions, embeddings, layers, rules, final_norm, logits }
     }
 
-    /// What a cache holds after [`forward_traced`](Self::forward_traced): one entry for each block
-    /// that has attention.
-    pub fn cache(trace: &GptTrace) -> Vec<KeysAndValues> {
-        let attention = trace.layers.iter().filter_map(|layer| layer.attention.as_ref());
-        attention.map(|attention| [attention.keys.clone(), attention.values.clone()]).collect()
+    /// The keys and values of `tokens`, which stand at the beginning: one entry for each block that has
+    /// attention.
+    ///
+    /// # Shapes
+    ///
+    /// - tokens: `[batch, T]`
+    ///
+    /// # Panics
+    ///
+    /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
+    pub fn cache(&self, tokens: Tensor<2, Int>) -> Vec<KeysAndValues> {
+        let [_, length] = tokens.dims();
+        let rules = self.attention_rules(length);
+        let mut stream = self.embed(tokens, &Dropout::off());
+        let mut cache = Vec::with_capacity(self.blocks.len());
+        for block in &self.blocks {
+            let layer = block.forward_traced(stream, &rules, &Dropout::off());
+            cache.extend(layer.attention.map(|attention| [attention.keys, attention.values]));
+            stream = layer.output;
+        }
+        cache
     }
 
     /// Logits after one token more, whose position is `first`. Of the tokens before it, the model
@@ -369,6 +385,11 @@ impl Gpt {
         layers.fold(embeddings, |stream, (block, rules)| {
             block.forward(stream, rules, &Dropout::off())
         })
+    }
+
+    /// The model with a context of this length, for which it must have been given positions.
+    pub(crate) fn with_context(self, context: usize) -> Self {
+        Self { context, ..self }
     }
 
     pub fn architecture(&self) -> Architecture {

@@ -4,11 +4,15 @@ use core::fmt;
 
 use burn::tensor::Tensor;
 use rand::rngs::ChaCha8Rng;
-use unroll_protocol::gpt::{SampleSpec, Sampling, SamplingError, choose, shares};
+use unroll_protocol::{
+    architecture::MaskKind,
+    gpt::{SampleSpec, Sampling, SamplingError, choose, shares, surprise},
+};
 
 use crate::{
     data::token_tensor,
-    gpt::Gpt,
+    decode::filled,
+    gpt::{Gpt, KeysAndValues},
     random::{Purpose, stream, unit},
     read::{ReadError, read_all},
     tokenizer::Tokenizer,
@@ -61,6 +65,11 @@ pub struct Generator {
     context: usize,
     sampling: Sampling,
     rng: ChaCha8Rng,
+    /// Keys and values of the tokens at the beginning of the window, as long as it has not moved.
+    cache: Vec<KeysAndValues>,
+    /// How many these are.
+    cached: usize,
+    has_moved: bool,
 }
 
 impl Generator {
@@ -87,6 +96,9 @@ impl Generator {
             context,
             sampling: spec.sampling,
             rng: stream(spec.seed, Purpose::Sample, [0; 3]),
+            cache: Vec::new(),
+            cached: 0,
+            has_moved: false,
         })
     }
 
@@ -121,25 +133,39 @@ impl Generator {
         self.push(&read[0])
     }
 
-    /// Logits of the next token, still on the device.
+    /// Logits of the next token, still on the device. Always of the same model: keys and values of what
+    /// was read before are kept.
+    ///
+    /// Once the window moves, every token stands at another position, and nothing that was kept is true
+    /// any more.
     ///
     /// # Shapes
     ///
     /// - output: `[vocabulary]`
-    pub fn next_logits(&self, model: &Gpt) -> Tensor<1> {
-        model.forward_last(token_tensor(&self.window, 1, &model.device())).reshape([-1])
+    pub fn next_logits(&mut self, model: &Gpt) -> Tensor<1> {
+        let tokens = |tokens: &[u32]| token_tensor(tokens, 1, &model.device());
+        if self.has_moved || model.architecture().mask == MaskKind::Full {
+            self.cache.clear();
+            return model.forward_last(tokens(&self.window)).reshape([-1]);
+        }
+        let (&last, before) = self.window.split_last().expect("there is always a token");
+        if self.cached != before.len() {
+            self.cache = filled(model, before);
+        }
+        self.cached = self.window.len();
+        model.forward_next(tokens(&[last]), before.len(), &mut self.cache).logits.reshape([-1])
     }
 
     /// Chooses and appends the next token, given its logits.
     pub fn push(&mut self, logits: &[f32]) -> Result<(), SampleError> {
         let drawn_from = shares(logits, &self.sampling)?;
         let token = choose(&drawn_from, unit(&mut self.rng));
-        let share = shares(logits, &Sampling::PLAIN)?[token];
-        self.surprises.push(-libm::log(share.into()) as f32);
+        self.surprises.push(surprise(logits, token));
         let token = token as u32;
         self.written.push(token);
         if self.window.len() == self.context {
             self.window.remove(0);
+            self.has_moved = true;
         }
         self.window.push(token);
         Ok(())

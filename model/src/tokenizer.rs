@@ -1,12 +1,14 @@
 //! How a text becomes tokens: characters, bytes, or byte pairs learned on the text.
 
 mod byte_pairs;
+mod given;
+mod letters;
 
 use core::fmt;
 use std::{collections::BTreeMap, sync::Arc};
 
 use unroll_protocol::{
-    Tokens,
+    GivenTokens, Tokens,
     signs::{self, Run, SIGN},
     spec::MERGES,
 };
@@ -34,6 +36,7 @@ pub enum VocabularyError {
     ContainsUnknown,
     TooManyMerges { merges: usize },
     NoSuchToken,
+    LacksByte { byte: u8 },
 }
 
 impl fmt::Display for VocabularyError {
@@ -56,6 +59,11 @@ impl fmt::Display for VocabularyError {
             Self::NoSuchToken => {
                 write!(f, "A merge of byte pairs is of tokens that can't be.")
             }
+            Self::LacksByte { byte } => write!(
+                f,
+                "Its tokenizer has no token for the byte {byte:02X}, so there are texts that it can't \
+                 read."
+            ),
         }
     }
 }
@@ -156,14 +164,24 @@ pub struct Sentence {
 
 impl Tokenizer {
     /// Tokens of this kind, learned on a text.
+    ///
+    /// # Panics
+    ///
+    /// Panics where tokens are to be given: there is nothing to learn.
     pub fn learn(tokens: Tokens, text: &str) -> Self {
         match tokens {
+            Tokens::Given => unreachable!("no spec that can be built has given tokens"),
             Tokens::Characters => Self::Characters(CharTokenizer::from_text(text)),
             Tokens::Bytes => Self::Bytes(Arc::new(BytePairs::learn("", 0))),
             Tokens::Pairs { merges } => {
                 Self::Bytes(Arc::new(BytePairs::learn(text, merges as usize)))
             }
         }
+    }
+
+    /// One that came with a model.
+    pub fn given(tokens: &GivenTokens) -> Result<Self, VocabularyError> {
+        BytePairs::given(tokens).map(|pairs| Self::Bytes(Arc::new(pairs)))
     }
 
     /// What was learned before: the known characters, or what was merged, two by two.
@@ -176,7 +194,7 @@ impl Tokenizer {
             Tokens::Characters => {
                 return CharTokenizer::from_vocabulary(characters).map(Self::Characters);
             }
-            Tokens::Bytes => 0,
+            Tokens::Bytes | Tokens::Given => 0,
             Tokens::Pairs { merges } => merges.min(MERGES[1]) as usize,
         };
         match merges.as_chunks() {
@@ -217,6 +235,7 @@ impl Tokenizer {
                         }
                         Run::Bytes(bytes) => pairs
                             .merged(&bytes)
+                            .into_iter()
                             .for_each(|id| push(id, (SIGN * pairs.piece(id).len()) as u32)),
                     }
                 }
@@ -278,7 +297,7 @@ impl Tokenizer {
                 0 => characters.characters().first().map(|first| characters.id(*first)),
                 line_break => Some(line_break),
             },
-            Self::Bytes(_) => Some(u32::from(b'\n')),
+            Self::Bytes(pairs) => Some(pairs.beginning()),
         }
     }
 

@@ -63,17 +63,52 @@ pub async fn trace(
         values: read.next().unwrap_or_default(),
     };
     let probabilities = array(&[length, vocabulary]);
+    let (ids, probabilities) = worth_telling(&tokens, probabilities);
     Ok(Trace {
         step,
         tokens: as_text(tokenizer, &tokens),
-        ids: tokens,
+        places: tokens.iter().map(|id| ids.partition_point(|other| other < id) as u32).collect(),
         starts,
         dropped,
-        vocabulary: tokenizer.vocabulary(),
+        vocabulary: as_text(tokenizer, &ids),
         mask: (0..length).flat_map(|query| mask.row(query).to_vec()).collect(),
         weights: array(&[layers, heads, length, length]),
         probabilities,
     })
+}
+
+/// The largest vocabulary that is told whole.
+const WHOLE: usize = 2048;
+/// Of a larger one, how many of the likeliest tokens are told for each position.
+const LIKELIEST: usize = 10;
+
+/// The tokens whose probabilities are told, in order, and the probabilities `[T, V]` of these alone: all of
+/// them, or those that are likely after any of `tokens`, and the tokens themselves.
+pub(crate) fn worth_telling(tokens: &[u32], probabilities: Array) -> (Vec<u32>, Array) {
+    let vocabulary = probabilities.shape.last().copied().unwrap_or_default();
+    let mut ids: Vec<u32> = (0..vocabulary).collect();
+    if ids.len() <= WHOLE {
+        return (ids, probabilities);
+    }
+    let rows = || probabilities.values.chunks(vocabulary as usize);
+    let mut is_told = vec![false; vocabulary as usize];
+    tokens.iter().for_each(|id| is_told[*id as usize] = true);
+    for row in rows() {
+        let mut likeliest: Vec<usize> = Vec::with_capacity(LIKELIEST + 1);
+        for (id, share) in row.iter().enumerate() {
+            if likeliest.len() < LIKELIEST
+                || likeliest.last().is_some_and(|&last| *share > row[last])
+            {
+                likeliest.insert(likeliest.partition_point(|&other| row[other] >= *share), id);
+                likeliest.truncate(LIKELIEST);
+            }
+        }
+        likeliest.into_iter().for_each(|id| is_told[id] = true);
+    }
+    ids.retain(|id| is_told[*id as usize]);
+    let values = rows().flat_map(|row| ids.iter().map(|id| row[*id as usize])).collect();
+    let shape = vec![tokens.len() as u32, ids.len() as u32];
+    (ids, Array { shape, values })
 }
 
 /// One query's row of one head, `[layer, head, query]` counted from 0, in the same pass as
@@ -106,7 +141,10 @@ pub(crate) struct Read {
     pub dropped: u32,
 }
 
-/// The last tokens of `text` that fit the context.
+/// Most attention weights of one text, those of all heads together: 32 MB.
+const MOST_WEIGHTS: usize = 1 << 23;
+
+/// The last tokens of `text` that fit the context, and whose weights can all be shown.
 pub(crate) fn last_tokens(
     model: &Gpt,
     tokenizer: &Tokenizer,
@@ -116,7 +154,10 @@ pub(crate) fn last_tokens(
     if tokens.is_empty() {
         return Err(TraceError::Empty);
     }
-    let dropped = tokens.len().saturating_sub(model.context());
+    let heads: usize =
+        model.blocks.iter().filter_map(|block| Some(block.attention.as_ref()?.heads())).sum();
+    let most = model.context().min((MOST_WEIGHTS / heads.max(1)).isqrt());
+    let dropped = tokens.len().saturating_sub(most);
     let (tokens, starts) = (tokens.split_off(dropped), starts.split_off(dropped));
     Ok(Read { tokens, starts, dropped: dropped as u32 })
 }

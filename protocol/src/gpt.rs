@@ -22,7 +22,7 @@ pub use decode::{
     After, Beam, Beams, Cached, MOST_BEAMS, MOST_ENDINGS, MOST_PLIES, MOST_READ, Race, Surprise,
 };
 pub use pass::{AttentionDetail, BlockSizes, Detail, FeedForwardDetail, MOST_ROWS, Pass, Sizes};
-pub use sampling::{Sampling, SamplingError, choose, likeliest, shares};
+pub use sampling::{Sampling, SamplingError, choose, likeliest, shares, surprise};
 
 /// What a link says about the lab.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -9,6 +9,7 @@ pub mod attention;
 mod chapters;
 pub mod checkpoint;
 mod floats;
+pub mod given;
 pub mod gpt;
 pub mod link;
 pub mod message;
@@ -30,6 +31,7 @@ pub mod wire;
 pub use architecture::Architecture;
 pub use attention::AttentionRow;
 pub use checkpoint::{Checkpoint, StudyCheckpoint};
+pub use given::{GivenModel, GivenTokens, Weights};
 pub use gpt::{SampleSpec, Sampling};
 pub use link::Link;
 pub use message::{

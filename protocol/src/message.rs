@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Ask, Checkpoint, ExperimentSpec, Packed, PoolReport, StudyProgress, StudySpec, StudyStarted,
+    Ask, Checkpoint, ExperimentSpec, GivenModel, Packed, PoolReport, StudyProgress, StudySpec,
+    StudyStarted, Weights,
 };
 
 /// From the page to the engine.
@@ -48,6 +49,14 @@ pub enum Command {
     /// Puts an earlier state of the present run among its moments, as a file of that run has it. What
     /// its optimizer kept is not needed, and may be empty. Where there is no room for another, one goes.
     Recall(Box<Checkpoint>),
+    /// Begins to build a model of another's making. Answered by [`Event::Filled`], after which the page
+    /// sends [`Command::Weights`], or by [`Event::Refused`]. The present model stays until the last of
+    /// them is there; then follows [`Event::Started`], and the model can be asked, but not trained.
+    Open(Box<GivenModel>),
+    /// Some of the weights of the model that [`Command::Open`] began. Answered by [`Event::Filled`].
+    Weights(Box<Weights>),
+    /// Drops the model that [`Command::Open`] began, with the weights that are there.
+    Abandon,
 }
 
 /// The command that an answer is about.
@@ -68,6 +77,9 @@ pub enum CommandKind {
     Until,
     Budget,
     Recall,
+    Open,
+    Weights,
+    Abandon,
     /// Bytes that are not a command.
     Unreadable,
 }
@@ -95,6 +107,9 @@ impl Command {
             Self::Until(_) => CommandKind::Until,
             Self::Budget(_) => CommandKind::Budget,
             Self::Recall(_) => CommandKind::Recall,
+            Self::Open(_) => CommandKind::Open,
+            Self::Weights(_) => CommandKind::Weights,
+            Self::Abandon => CommandKind::Abandon,
         }
     }
 }
@@ -154,6 +169,10 @@ pub enum Event {
     Measured {
         id: u32,
         milliseconds_per_step: f32,
+    },
+    /// So many of the weights of the model that [`Command::Open`] began are there.
+    Filled {
+        values: u64,
     },
     /// The engine can't continue (a panic, out of memory). This is its last message.
     Failed {

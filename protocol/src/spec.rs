@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
     architecture::{Architecture, ArchitectureError, NormPlacement, Positions},
+    given::{MAX_GIVEN_CONTEXT, MAX_GIVEN_PARAMETERS, MAX_GIVEN_TOKENS},
     link::rows::choice,
 };
 
@@ -102,6 +103,8 @@ pub enum Tokens {
     Pairs {
         merges: u32,
     },
+    /// Those of the tokenizer that came with a [given model](crate::given).
+    Given,
 }
 
 impl Serialize for Tokens {
@@ -110,6 +113,7 @@ impl Serialize for Tokens {
             tokens if !serializer.is_human_readable() => u32::from(tokens).serialize(serializer),
             Self::Characters => serializer.serialize_str("characters"),
             Self::Bytes => serializer.serialize_str("bytes"),
+            Self::Given => serializer.serialize_str("the model's own"),
             Self::Pairs { merges } => serializer.collect_str(&format_args!("{merges} byte pairs")),
         }
     }
@@ -120,6 +124,7 @@ impl From<u32> for Tokens {
         match number {
             0 => Self::Characters,
             1 => Self::Bytes,
+            u32::MAX => Self::Given,
             merges => Self::Pairs { merges: merges - 1 },
         }
     }
@@ -130,7 +135,8 @@ impl From<Tokens> for u32 {
         match tokens {
             Tokens::Characters => 0,
             Tokens::Bytes => 1,
-            Tokens::Pairs { merges } => merges.saturating_add(1),
+            Tokens::Pairs { merges } => merges.saturating_add(1).min(u32::MAX - 1),
+            Tokens::Given => u32::MAX,
         }
     }
 }
@@ -140,7 +146,7 @@ impl Tokens {
     pub fn unit(self) -> &'static str {
         match self {
             Self::Characters => "character",
-            Self::Bytes | Self::Pairs { .. } => "token",
+            Self::Bytes | Self::Pairs { .. } | Self::Given => "token",
         }
     }
 }
@@ -207,6 +213,9 @@ pub enum SpecError {
     HeadsDoNotDivide { heads: u32, width: u32 },
     Architecture(ArchitectureError),
     TooManyParameters { parameters: u64 },
+    TooManyGiven { parameters: u64 },
+    GivenContext { context: u32 },
+    GivenTokens,
     TooMuchWork,
     OutOfRange { what: &'static str, value: f32 },
 }
@@ -228,6 +237,19 @@ impl fmt::Display for SpecError {
                 *parameters as f64 / 1e6,
                 MAX_PARAMETERS / 1_000_000
             ),
+            Self::TooManyGiven { parameters } => write!(
+                f,
+                "A model of {:.0} million parameters is too big for a tab (the limit is {} million).",
+                *parameters as f64 / 1e6,
+                MAX_GIVEN_PARAMETERS / 1_000_000
+            ),
+            Self::GivenContext { context } => write!(
+                f,
+                "Its context of {context} tokens is too long (the limit is {MAX_GIVEN_CONTEXT})."
+            ),
+            Self::GivenTokens => {
+                write!(f, "A model that is trained here can't have tokens of another's making.")
+            }
             Self::TooMuchWork => write!(
                 f,
                 "One sequence through this model would take too long to stay responsive: choose a \
@@ -274,6 +296,35 @@ impl GptSpec {
 
     /// Checks everything that does not depend on the vocabulary.
     pub fn validate(&self) -> Result<(), SpecError> {
+        self.validate_form()?;
+        let parameters = self.parameter_count(0);
+        if parameters > MAX_PARAMETERS {
+            return Err(SpecError::TooManyParameters { parameters });
+        }
+        let work = self.forward_multiply_adds();
+        if work > MAX_FORWARD_MULTIPLY_ADDS
+            || work / u64::from(self.layers) > MAX_BLOCK_MULTIPLY_ADDS
+        {
+            return Err(SpecError::TooMuchWork);
+        }
+        Ok(())
+    }
+
+    /// Checks a model that is only asked and not trained, with so many tokens.
+    pub fn validate_given(&self, vocabulary: usize) -> Result<(), SpecError> {
+        self.validate_form()?;
+        if self.context > MAX_GIVEN_CONTEXT {
+            return Err(SpecError::GivenContext { context: self.context });
+        }
+        let parameters = self.parameter_count(vocabulary);
+        if parameters > MAX_GIVEN_PARAMETERS || vocabulary > MAX_GIVEN_TOKENS {
+            return Err(SpecError::TooManyGiven { parameters });
+        }
+        Ok(())
+    }
+
+    /// Checks what has to hold for a model of any size.
+    fn validate_form(&self) -> Result<(), SpecError> {
         for (what, value) in [
             ("number of layers", self.layers),
             ("number of heads", self.heads),
@@ -297,16 +348,6 @@ impl GptSpec {
             .map_err(SpecError::Architecture)?;
         if !(0.0..1.0).contains(&self.dropout) {
             return Err(SpecError::OutOfRange { what: "dropout", value: self.dropout });
-        }
-        let parameters = self.parameter_count(0);
-        if parameters > MAX_PARAMETERS {
-            return Err(SpecError::TooManyParameters { parameters });
-        }
-        let work = self.forward_multiply_adds();
-        if work > MAX_FORWARD_MULTIPLY_ADDS
-            || work / u64::from(self.layers) > MAX_BLOCK_MULTIPLY_ADDS
-        {
-            return Err(SpecError::TooMuchWork);
         }
         Ok(())
     }
@@ -340,6 +381,9 @@ impl ExperimentSpec {
         if self.batch > 4096 {
             return Err(SpecError::OutOfRange { what: "batch", value: self.batch as f32 });
         }
+        if self.tokens == Tokens::Given {
+            return Err(SpecError::GivenTokens);
+        }
         if let Tokens::Pairs { merges } = self.tokens
             && !(MERGES[0]..=MERGES[1]).contains(&merges)
         {
@@ -366,7 +410,7 @@ mod tests {
     #[test]
     fn tokens_are_one_number_in_a_message() {
         let [least, most] = MERGES.map(|merges| Tokens::Pairs { merges });
-        for tokens in [Tokens::Characters, Tokens::Bytes, least, most] {
+        for tokens in [Tokens::Characters, Tokens::Bytes, least, most, Tokens::Given] {
             assert_eq!(Packed::of(&tokens).unpack(), Ok(tokens));
         }
     }

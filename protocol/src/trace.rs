@@ -56,13 +56,15 @@ pub struct Trace {
     pub step: u32,
     /// The tokens as the model saw them; an unknown character is shown as `U+FFFD`.
     pub tokens: Vec<String>,
-    /// Their ids, `T`.
-    pub ids: Vec<u32>,
+    /// Where each is in `vocabulary`, `T`.
+    pub places: Vec<u32>,
     /// How many characters of the text begin before each token, and in all: `T + 1`.
     pub starts: Vec<u32>,
-    /// How many leading tokens were left out because the context is shorter.
+    /// How many leading tokens were left out because the context is shorter, or because there are too many
+    /// weights to show.
     pub dropped: u32,
-    /// The whole vocabulary, in the order of `probabilities`' last axis.
+    /// The tokens of `probabilities`' last axis, in the order of their ids: the whole vocabulary or, where
+    /// that is a large one, what is likely anywhere, and the text's own tokens.
     pub vocabulary: Vec<String>,
     /// Whether each query may attend to each key, `[T (query), T (key)]`, row-major.
     pub mask: Vec<bool>,

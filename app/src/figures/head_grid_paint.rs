@@ -252,7 +252,7 @@ mod tests {
         values[((t - 1) * t + key) as usize] = 1.0;
         let trace = Trace {
             tokens: vec!["a".into(); t as usize],
-            ids: vec![0; t as usize],
+            places: vec![0; t as usize],
             starts: (0..=t).collect(),
             mask: (0..t * t).map(|cell| cell % t <= cell / t).collect(),
             vocabulary: vec!["a".into()],

@@ -38,7 +38,7 @@ fn truth(view: Memo<Option<HeadView>>, selection: Selection) -> Option<String> {
         let view = v.as_ref()?;
         let trace = view.trace();
         let next = trace.tokens.get(query + 1)?;
-        let probability = view.next(query).get(*trace.ids.get(query + 1)? as usize)?;
+        let probability = view.next(query).get(*trace.places.get(query + 1)? as usize)?;
         Some(format!("✓ truly next: ‘{}’ {probability:.4}", token::mark(next)))
     })
 }
@@ -82,7 +82,7 @@ pub fn TopKeys(view: Memo<Option<HeadView>>, selection: Selection) -> impl IntoV
 pub fn NextToken(view: Memo<Option<HeadView>>, selection: Selection) -> impl IntoView {
     let bars = bars_of(view, selection, |view, query| {
         let vocabulary = &view.trace().vocabulary;
-        let truth = view.trace().ids.get(query + 1).map(|id| *id as usize);
+        let truth = view.trace().places.get(query + 1).map(|id| *id as usize);
         let bar = |(id, probability): (usize, f32)| Bar {
             name: token::mark(&vocabulary[id]),
             spoken: token::spoken(&vocabulary[id]),
@@ -117,7 +117,7 @@ pub fn NextFigure(
     let view = memo(move || HeadView::new(trace.get()?, 1, 1));
     let bars = bars_of(view, selection, |view, query| {
         let trace = view.trace();
-        let truth = trace.ids.get(query + 1).map(|id| *id as usize);
+        let truth = trace.places.get(query + 1).map(|id| *id as usize);
         top_bars(view.next(query), &trace.vocabulary, trace.vocabulary.len(), truth)
     });
     let title =

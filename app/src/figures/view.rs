@@ -36,7 +36,7 @@ impl HeadView {
             && heads > 0;
         let probabilities = &trace.probabilities;
         let fits = fits
-            && (trace.ids.len(), trace.starts.len(), trace.mask.len()) == (t, t + 1, t * t)
+            && (trace.places.len(), trace.starts.len(), trace.mask.len()) == (t, t + 1, t * t)
             && probabilities.is_consistent()
             && probabilities.shape == [queries, trace.vocabulary.len() as u32];
         fits.then(|| Self {
@@ -183,7 +183,7 @@ pub(super) mod tests {
         Trace {
             step: 7,
             tokens: ["a", " ", "\u{fffd}"].map(String::from).to_vec(),
-            ids: vec![1, 2, 0],
+            places: vec![1, 2, 0],
             starts: vec![0, 1, 2, 3],
             dropped: 0,
             mask: (0..9).map(|cell| cell % 3 <= cell / 3).collect(),

@@ -1,24 +1,49 @@
 //! What the lab's model says to questions that are answered at once.
 
-use unroll_model::{Gpt, Trainer, named_parameters, read_parameters};
+use unroll_model::{Gpt, Tokenizer, Trainer, named_parameters, read_parameters};
 use unroll_protocol::{
     Ask, Packed, Question,
     gpt::{self, ask},
 };
 
-use super::said;
+use super::{Present, Studies, said};
 
-const NOT_OURS: &str = "The model in training is not this chapter's.";
+pub const NOT_OURS: &str = "The model in training is not this chapter's.";
+/// Why a given model can't show what it learns from.
+const LEARNS_NOTHING: &str = "This model was trained elsewhere, on a text that is not here.";
 
-/// The answer to a question about a model of `trainer` after `step` steps.
-pub(super) async fn answer(
-    trainer: &Trainer,
-    model: &Gpt,
-    step: u32,
-    question: Question,
-) -> Result<Packed, String> {
+/// The lab's model that a question is about.
+pub struct Asked<'a> {
+    pub model: Gpt,
+    pub step: u32,
+    pub tokenizer: &'a Tokenizer,
+    /// `None` where the model is a given one.
+    pub trainer: Option<&'a Trainer>,
+}
+
+impl<'a> Asked<'a> {
+    /// The model as it is, or as it was at the kept moment nearest to step `at`. `None` where a chapter's
+    /// models are trained.
+    pub fn of<S: Studies>(present: &'a mut Present<S>, at: Option<u32>) -> Option<Self> {
+        match present {
+            Present::Gpt(experiment, _) => {
+                let (step, model) = experiment.model_at(at);
+                let trainer = experiment.trainer();
+                Some(Self { model, step, tokenizer: trainer.tokenizer(), trainer: Some(trainer) })
+            }
+            Present::Given(given, _) => {
+                let (model, tokenizer) = (given.model.clone(), &given.tokenizer);
+                Some(Self { model, step: 0, tokenizer, trainer: None })
+            }
+            Present::Study(_) => None,
+        }
+    }
+}
+
+/// The answer to a question about the lab's model.
+pub(super) async fn answer(subject: &Asked<'_>, question: Question) -> Result<Packed, String> {
+    let Asked { ref model, step, tokenizer, trainer } = *subject;
     let (asked, question) = question.opened().map_err(said)?;
-    let tokenizer = trainer.tokenizer();
     let parameters = match &asked {
         Some(asked) => read_parameters(named_parameters(model), &asked.under).await?,
         None => Vec::new(),
@@ -66,6 +91,7 @@ pub(super) async fn answer(
             question.answered(&race.await.map_err(said)?)
         }
         gpt::Question::NextBatch(question) => {
+            let trainer = trainer.ok_or(LEARNS_NOTHING)?;
             let batch = unroll_model::next_batch(trainer, model, step);
             question.answered(&batch.await.map_err(said)?)
         }

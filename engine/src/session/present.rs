@@ -1,6 +1,9 @@
 //! What an engine is training: the GPT lab's model or a chapter's models.
 
-use unroll_protocol::{Event, Progress, Recorded, StudyProgress};
+use unroll_model::Given;
+use unroll_protocol::{
+    Event, ExperimentSpec, Progress, Recorded, Started, StudyProgress, Tokens, gpt::Settings,
+};
 
 use super::{
     experiment::{Experiment, Taken},
@@ -12,14 +15,35 @@ use crate::{meter::Meter, pool::Pool};
 pub enum Present<S: Studies> {
     /// The GPT lab's model, where the engine has the lab.
     Gpt(Box<Experiment>, S::Lab),
+    /// A model of another's making in the lab: it is asked, and not trained.
+    Given(Box<Given>, S::Lab),
     /// A chapter's models.
     Study(Box<StudyRun<S>>),
+}
+
+/// A report of a given model, for the page.
+pub fn started(given: &Given) -> Started {
+    let tokens = Tokens::Given;
+    let parameters = given.spec.parameter_count(given.tokenizer.len());
+    Started {
+        spec: ExperimentSpec { gpt: given.spec, tokens, ..Settings::default().spec(0) },
+        parameters,
+        vocabulary: given.tokenizer.vocabulary(),
+        training_tokens: 0,
+        held_out_tokens: 0,
+        training_characters: 0,
+        held_out_characters: 0,
+        notes: Vec::new(),
+        step: 0,
+        workers: 1,
+    }
 }
 
 impl<S: Studies> Present<S> {
     pub fn step(&self) -> u32 {
         match self {
             Self::Gpt(experiment, _) => experiment.trainer().step(),
+            Self::Given(..) => 0,
             Self::Study(study) => study.step(),
         }
     }
@@ -27,13 +51,14 @@ impl<S: Studies> Present<S> {
     pub fn is_evaluating(&self) -> bool {
         match self {
             Self::Gpt(experiment, _) => experiment.is_evaluating(),
-            Self::Study(_) => false,
+            Self::Given(..) | Self::Study(_) => false,
         }
     }
 
     pub async fn advance(&mut self, pool: &mut Pool, together: u32) -> Taken {
         match self {
             Self::Gpt(experiment, _) => experiment.advance(pool, together).await,
+            Self::Given(..) => Taken::Nothing,
             Self::Study(study) => study.advance().await,
         }
     }
@@ -41,20 +66,21 @@ impl<S: Studies> Present<S> {
     pub async fn settle(&mut self) -> Taken {
         match self {
             Self::Gpt(experiment, _) => experiment.settle().await,
-            Self::Study(_) => Taken::Nothing,
+            Self::Given(..) | Self::Study(_) => Taken::Nothing,
         }
     }
 
     pub fn reads_wait(&self) -> bool {
         match self {
             Self::Gpt(experiment, _) => experiment.trainer().reads_wait(),
-            Self::Study(_) => false,
+            Self::Given(..) | Self::Study(_) => false,
         }
     }
 
     pub fn discard(&mut self) {
         match self {
             Self::Gpt(experiment, _) => experiment.discard(),
+            Self::Given(..) => {}
             Self::Study(study) => study.discard(),
         }
     }
@@ -62,6 +88,7 @@ impl<S: Studies> Present<S> {
     pub fn set_learning_rate(&mut self, rate: f32) -> Result<(), String> {
         match self {
             Self::Gpt(experiment, _) => experiment.set_learning_rate(rate),
+            Self::Given(..) => Ok(()),
             Self::Study(study) => study.set_learning_rate(rate),
         }
     }
@@ -69,7 +96,7 @@ impl<S: Studies> Present<S> {
     pub fn last_good_step(&self) -> u32 {
         match self {
             Self::Gpt(experiment, _) => experiment.last_good_step(),
-            Self::Study(_) => 0,
+            Self::Given(..) | Self::Study(_) => 0,
         }
     }
 
@@ -77,6 +104,7 @@ impl<S: Studies> Present<S> {
     pub fn record(&mut self) {
         match self {
             Self::Gpt(experiment, _) => experiment.record(),
+            Self::Given(..) => {}
             Self::Study(study) => study.record(),
         }
     }
@@ -85,6 +113,7 @@ impl<S: Studies> Present<S> {
     pub fn set_budget(&mut self, megabytes: u32) {
         match self {
             Self::Gpt(experiment, _) => experiment.set_budget(megabytes),
+            Self::Given(..) => {}
             Self::Study(study) => study.set_budget(megabytes),
         }
     }
@@ -93,6 +122,7 @@ impl<S: Studies> Present<S> {
     pub fn recorded(&mut self) -> Option<Event> {
         let (steps, bytes) = match self {
             Self::Gpt(experiment, _) => experiment.report()?,
+            Self::Given(..) => return None,
             Self::Study(study) => study.report()?,
         };
         Some(Event::Recorded(Recorded { steps, bytes }))
@@ -112,6 +142,7 @@ impl<S: Studies> Present<S> {
                     milliseconds_per_step,
                 }))
             }
+            Self::Given(..) => None,
             Self::Study(study) => {
                 let points = study.take_points();
                 (!points.is_empty()).then_some(Event::StudyProgress(StudyProgress {

@@ -1,10 +1,12 @@
 //! Text generation by the model as it was at the start.
 
-use unroll_model::{Generator, Gpt, Trainer};
+use unroll_model::{Generator, Gpt};
 use unroll_protocol::{
     Ask, CommandKind, Event,
     gpt::{Written, ask},
 };
+
+use super::answer::Asked;
 
 /// Milliseconds between two [`Event::Answered`] of one text.
 const TOLD_EVERY: f64 = 60.0;
@@ -21,18 +23,17 @@ pub struct Writing {
 }
 
 impl Writing {
-    /// What `model` writes, which is that of `trainer` after `step` steps.
+    /// What this model writes.
     pub fn new(
         id: u32,
-        trainer: &Trainer,
-        (step, model): (u32, Gpt),
+        asked: &Asked<'_>,
         question: ask::Writing,
         now: f64,
     ) -> Result<Self, String> {
-        let context = trainer.spec().gpt.context as usize;
-        let generator = Generator::new(trainer.tokenizer(), &question.sample, context)
+        let model = asked.model.clone();
+        let generator = Generator::new(asked.tokenizer, &question.sample, model.context())
             .map_err(|error| error.to_string())?;
-        Ok(Self { id, question, step, generator, model, told_at: now })
+        Ok(Self { id, question, step: asked.step, generator, model, told_at: now })
     }
 
     /// Whether it is asked for in place of `other`, being for the same place.

@@ -1,8 +1,8 @@
 //! A tokenizer whose tokens are bytes and merged pairs of them.
 
-use unroll_protocol::signs;
+use unroll_protocol::{GivenTokens, signs};
 
-use super::VocabularyError;
+use super::{VocabularyError, given::Given};
 use crate::bpe::{self, BpeLearner, Encoder, Pair};
 
 /// Merges are learned on so much of a text: enough to know its words, and soon done.
@@ -10,11 +10,19 @@ pub const LEARNED_FROM: usize = 1_000_000;
 /// Bytes of the longest token: a word has at most 64 characters.
 const LONGEST: usize = 256;
 
-/// Bytes and their merges, within words. The first 256 ids are the bytes.
+/// Who merges, and in which words.
+#[derive(Debug)]
+enum Merging {
+    Learned(Encoder),
+    Given(Given),
+}
+
+/// Bytes and their merges, within words. Where they were learned here, the first 256 ids are the bytes.
 #[derive(Debug)]
 pub struct BytePairs {
+    /// None that were given.
     merges: Vec<[u32; 2]>,
-    encoder: Encoder,
+    merging: Merging,
     /// The bytes of every id.
     pieces: Vec<Vec<u8>>,
 }
@@ -47,8 +55,14 @@ impl BytePairs {
     fn new(merges: Vec<[u32; 2]>) -> Self {
         let mut pieces = bpe::pieces(&merges);
         pieces.remove(bpe::END as usize);
-        let encoder = Encoder::new(&merges, true);
-        Self { merges: merges.into_iter().map(|pair| pair.map(own)).collect(), encoder, pieces }
+        let merging = Merging::Learned(Encoder::new(&merges, true));
+        Self { merges: merges.into_iter().map(|pair| pair.map(own)).collect(), merging, pieces }
+    }
+
+    /// Those that came with a model.
+    pub fn given(tokens: &GivenTokens) -> Result<Self, VocabularyError> {
+        let merging = Merging::Given(Given::new(tokens)?);
+        Ok(Self { merges: Vec::new(), merging, pieces: tokens.pieces.clone() })
     }
 
     /// With merges that came from elsewhere.
@@ -85,12 +99,26 @@ impl BytePairs {
     }
 
     pub fn encode(&self, text: &str) -> Vec<u32> {
-        self.encoder.encode(text).into_iter().map(own).collect()
+        match &self.merging {
+            Merging::Learned(encoder) => encoder.encode(text).into_iter().map(own).collect(),
+            Merging::Given(given) => given.encode(text),
+        }
     }
 
     /// The tokens of a row of bytes.
-    pub fn merged(&self, bytes: &[u8]) -> impl Iterator<Item = u32> + use<> {
-        self.encoder.merged(bytes).map(own)
+    pub fn merged(&self, bytes: &[u8]) -> Vec<u32> {
+        match &self.merging {
+            Merging::Learned(encoder) => encoder.merged(bytes).map(own).collect(),
+            Merging::Given(given) => given.merged(bytes),
+        }
+    }
+
+    /// The token before the first of a text.
+    pub fn beginning(&self) -> u32 {
+        match &self.merging {
+            Merging::Learned(_) => u32::from(b'\n'),
+            Merging::Given(given) => given.beginning(),
+        }
     }
 
     pub fn bytes(&self, ids: &[u32]) -> Vec<u8> {

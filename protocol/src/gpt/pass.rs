@@ -20,7 +20,7 @@ pub struct Pass {
     pub ids: Vec<u32>,
     /// How many leading tokens were left out.
     pub dropped: u32,
-    /// The whole vocabulary, in the order of `probabilities`' last axis.
+    /// The tokens of `probabilities`' last axis, as in [`Trace`](crate::Trace).
     pub vocabulary: Vec<String>,
     /// Whether each query may attend to each key, `[T (query), T (key)]`, row-major.
     pub mask: Vec<bool>,

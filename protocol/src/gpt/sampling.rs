@@ -114,13 +114,37 @@ pub fn shares(logits: &[f32], sampling: &Sampling) -> Result<Vec<f32>, SamplingE
 
 /// The places of `values`, those of the largest first. Of equals, the first place comes first.
 pub fn likeliest(values: &[f32]) -> Vec<usize> {
-    // A vocabulary has some hundred tokens: the library's sort would be a hundred times as much code.
-    let mut order = Vec::with_capacity(values.len());
-    for (place, value) in values.iter().enumerate() {
-        let before = |&other: &usize| values[other].total_cmp(value).is_ge();
-        order.insert(order.partition_point(before), place);
+    // Heapsort (Williams 1964), on a heap with the last of them at its root: the library's sorts would be
+    // a hundred times as much code. Two places are never equal, so no order is left to chance.
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    let is_later = |a: usize, b: usize| values[a].total_cmp(&values[b]).then(b.cmp(&a)).is_lt();
+    let sink = |heap: &mut [usize], mut at: usize| {
+        loop {
+            let mut child = 2 * at + 1;
+            if child + 1 < heap.len() && is_later(heap[child + 1], heap[child]) {
+                child += 1;
+            }
+            if child >= heap.len() || !is_later(heap[child], heap[at]) {
+                break;
+            }
+            heap.swap(at, child);
+            at = child;
+        }
+    };
+    (0..order.len() / 2).rev().for_each(|at| sink(&mut order, at));
+    for end in (1..order.len()).rev() {
+        order.swap(0, end);
+        sink(&mut order[..end], 0);
     }
     order
+}
+
+/// How surprising a token of these logits is, in nats: minus the logarithm of its share at temperature 1
+/// without cuts.
+pub fn surprise(logits: &[f32], token: usize) -> f32 {
+    let largest = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+    let sum: f64 = logits.iter().map(|logit| libm::exp(f64::from(*logit) - largest)).sum();
+    (libm::log(sum) + largest - f64::from(logits[token])) as f32
 }
 
 /// The place at which the cumulative sum of `shares` exceeds `draw`, a number from 0 to below 1.
@@ -141,6 +165,32 @@ pub fn choose(shares: &[f32], draw: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_are_in_order_whatever_the_values() {
+        assert_eq!(likeliest(&[]), []);
+        assert_eq!(likeliest(&[0.5, 2.0, 0.5, -1.0, 2.0]), [1, 4, 0, 2, 3]);
+        for count in 1..70 {
+            // Many are equal.
+            let values: Vec<f32> = (0..count).map(|at| (at * at % 13) as f32).collect();
+            let mut expected: Vec<usize> = (0..count).collect();
+            expected.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
+            assert_eq!(likeliest(&values), expected);
+        }
+    }
+
+    #[test]
+    fn a_surprise_is_that_of_the_share() {
+        for logits in cases() {
+            let shares = shares(&logits, &Sampling::PLAIN).unwrap();
+            // What is too small for an f32 has lost its digits.
+            let told = shares.into_iter().enumerate().filter(|(_, share)| *share > 1e-30);
+            for (token, share) in told {
+                let expected = -f64::from(share).ln();
+                assert!((f64::from(surprise(&logits, token)) - expected).abs() < 1e-5);
+            }
+        }
+    }
 
     /// Logits that look random, the same each time.
     fn cases() -> impl Iterator<Item = Vec<f32>> {

@@ -54,7 +54,7 @@ fn page(answer: &Packed) -> Result<Numbers, String> {
     };
     Ok(vec![
         ("tokens", (&trace.tokens).into()),
-        ("ids", (&trace.ids).into()),
+        ("ids", (&trace.places).into()),
         ("vocabulary", (&trace.vocabulary).into()),
         ("layers", layers.into()),
         ("heads", heads.into()),

@@ -66,11 +66,11 @@ fn draw(text: &str, held_out: usize, seed: u32, step: u32, round: u32) -> Option
 /// The mean loss on what was read after so many characters, and on how many tokens: a whole passage, or
 /// what of it fits into the context.
 fn loss(trace: &Trace, before: usize) -> Option<(f64, usize)> {
-    let read = trace.ids.len();
+    let read = trace.places.len();
     let first = trace.starts.iter().take_while(|start| (**start as usize) < before).count().max(1);
     let losses = (first..read).map(|at| {
         let shares = trace.probabilities.block(&[at - 1])?;
-        Some(-f64::from(*shares.get(trace.ids[at] as usize)?).ln())
+        Some(-f64::from(*shares.get(trace.places[at] as usize)?).ln())
     });
     let losses: Vec<f64> = losses.collect::<Option<_>>()?;
     let count = losses.len();
@@ -322,7 +322,7 @@ mod tests {
         let [a, b] = ["a", "b"].map(str::to_owned);
         let trace = Trace {
             tokens: vec![a.clone(), b.clone(), a.clone()],
-            ids: vec![0, 1, 0],
+            places: vec![0, 1, 0],
             starts: vec![0, 1, 2, 3],
             vocabulary: vec![a, b],
             probabilities: Array {

@@ -84,7 +84,7 @@ impl<'a> Pass<'a> {
         let trace = Trace {
             step,
             starts: (self.dropped..=self.dropped + length as u32).collect(),
-            ids: self.ids,
+            places: self.ids,
             dropped: self.dropped,
             vocabulary: self.tokenizer.vocabulary(),
             mask: (0..length).flat_map(|query| mask.row(query).to_vec()).collect(),

@@ -1,0 +1,141 @@
+"""A small GPT-2 with its tokenizer as Hugging Face publishes them, and what it computes.
+
+    python3 -m venv /tmp/golden && /tmp/golden/bin/pip install torch==2.15.0 transformers safetensors tokenizers
+    /tmp/golden/bin/python tests/golden/make_gpt2.py
+
+Writes beside itself, into gpt2/: model.safetensors (half precision), config.json, tokenizer.json, the same
+tokenizer as vocab.json and merges.txt, and expected.json. Into tokenizer/: a larger tokenizer.json, and lines.json,
+which tells how 10,000 lines are made of fragments and what their tokens are, as a hash of each hundred lines.
+"""
+
+import json
+import pathlib
+
+import torch
+from tokenizers import ByteLevelBPETokenizer
+from transformers import GPT2Config, GPT2LMHeadModel
+
+HERE = pathlib.Path(__file__).parent
+END = "<|endoftext|>"
+TALES = (HERE.parents[1] / "assets/corpora/tales.txt").read_text()
+
+FRAGMENTS = (
+    "the of and to in is that it was for on are with they be at one have this from or had by but what all were "
+    "when we there can an your which their said if do will each about how up out them then she many some so these "
+    "would other into has more her two like him see time could no make than first been its who now people my made "
+    "over did down only way find use may water long little very after words called just where most know"
+).split() + [
+    "don't", "we'll", "I'm", "they've", "you're", "he'd", "it's", "'tis", "rock'n'roll", "DON'T", "''", "'s", "'ll'",
+    "fn main() {", "let mut x = 0;", "if (a && b) { return -1; }", "#include <stdio.h>", "x**2 + y_1", "</div>", "=>",
+    "self.items[i]", "\\n", "https://example.org/a?b=c&d=%20", "{\"key\": [1, 2.5, null]}", "0x1F", "3.14159", "1,000,000",
+    "2024-11-25", "12:30", "$5.00", "100%", "½", "x²", "Ⅷ", "①", "٣", "四", "北京是中国的首都", "世界", "こんにちは", "カタカナ",
+    "한국어", "привет мир", "Ελληνικά", "שלום", "مرحبا", "नमस्ते", "สวัสดี", "Tiếng Việt", "naïve café", "e\u0301", "ﬁ", "Straße", "İ",
+    "🙂", "👩\u200d👩\u200d👧", "🇩🇪", "👍🏽", "→", "…", "—", "“quoted”", "«»", "©", "\u200b", "\ufeff", "\u00ad", "\x00", "\x1f", "\x85", "\u2028",
+    END, "<|end", "...", "!!!", "?!", "(", ")", "---", "___", "@", "#",
+]
+SEPARATORS = ["", "", " ", " ", " ", "  ", "   ", "\n", "\n\n", "\t", " \n ", "\u00a0", "\u3000", "\r\n"]
+RANGES = [
+    (0x20, 0x7E), (0xA0, 0xFF), (0x100, 0x17F), (0x300, 0x36F), (0x370, 0x373), (0x391, 0x3A1), (0x400, 0x45F),
+    (0x5D0, 0x5EA), (0x620, 0x64A), (0x64B, 0x65F), (0x660, 0x669), (0x904, 0x939), (0x93E, 0x94C), (0x966, 0x96F),
+    (0xE01, 0xE30), (0x1F00, 0x1F15), (0x2000, 0x200F), (0x2010, 0x2027), (0x2070, 0x2071), (0x2074, 0x208E),
+    (0x2160, 0x2188), (0x2190, 0x21FF), (0x2460, 0x24FF), (0x3041, 0x3096), (0x30A1, 0x30FA), (0x4E00, 0x9FA5),
+    (0xAC00, 0xD7A3), (0xE000, 0xE010), (0xFF01, 0xFF5E), (0x10330, 0x1034A), (0x1D400, 0x1D454), (0x1F600, 0x1F64F),
+]
+LINES, GROUP = 10_000, 100
+
+
+def numbers():
+    """Knuth's linear congruential generator, its upper 31 bits."""
+    state = 1
+    while True:
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        yield state >> 33
+
+
+def lines():
+    random_numbers = numbers()
+    below = lambda count: next(random_numbers) % count
+    for _ in range(LINES):
+        line = ""
+        for _ in range(1 + below(16)):
+            if below(4) < 3:
+                line += FRAGMENTS[below(len(FRAGMENTS))]
+            else:
+                first, last = RANGES[below(len(RANGES))]
+                line += "".join(chr(first + below(last - first + 1)) for _ in range(1 + below(6)))
+            line += SEPARATORS[below(len(SEPARATORS))]
+        yield line
+
+
+def fnv(ids, value):
+    """FNV-1a over 32-bit numbers, least significant byte first, with a separator after each line."""
+    for id in [*ids, 2**32 - 1]:
+        for byte in id.to_bytes(4, "little"):
+            value = (value ^ byte) * 0x100000001B3 % 2**64
+    return value
+
+
+def trained(size):
+    tokenizer = ByteLevelBPETokenizer()
+    texts = [*TALES.splitlines(keepends=True), *FRAGMENTS, *FRAGMENTS, *FRAGMENTS]
+    tokenizer.train_from_iterator(texts, vocab_size=size, min_frequency=2, special_tokens=[END], show_progress=False)
+    return tokenizer
+
+
+folder = HERE / "tokenizer"
+folder.mkdir(exist_ok=True)
+large = trained(1000)
+large.save(str(folder / "tokenizer.json"), pretty=False)
+hashes = []
+for number, line in enumerate(lines()):
+    if number % GROUP == 0:
+        hashes.append(0xCBF29CE484222325)
+    hashes[-1] = fnv(large.encode(line).ids, hashes[-1])
+about = {"fragments": FRAGMENTS, "separators": SEPARATORS, "ranges": RANGES, "lines": LINES, "group": GROUP}
+first = [{"line": line, "ids": large.encode(line).ids} for line, _ in zip(lines(), range(20))]
+(folder / "lines.json").write_text(json.dumps({**about, "hashes": [f"{h:016x}" for h in hashes], "first": first}))
+
+folder = HERE / "gpt2"
+folder.mkdir(exist_ok=True)
+tokenizer = trained(300)
+tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
+tokenizer.save_model(str(folder))
+torch.manual_seed(11)
+end = tokenizer.token_to_id(END)
+config = GPT2Config(
+    vocab_size=300, n_positions=96, n_embd=48, n_layer=2, n_head=4, bos_token_id=end, eos_token_id=end
+)
+model = GPT2LMHeadModel(config).eval()
+with torch.no_grad():
+    # Biases (the keys' too) and norms are trivial at the start, and must not be here.
+    for parameter in model.parameters():
+        parameter.add_(torch.randn_like(parameter) * 0.15)
+model.half().save_pretrained(folder)
+(folder / "generation_config.json").unlink(missing_ok=True)
+model = model.float()
+text = "Once, there wasn't a café 🙂."
+ids = tokenizer.encode(text).ids
+with torch.no_grad():
+    logits = model(torch.tensor([ids])).logits[0]
+    greedy = list(ids)
+    # 50 tokens, or as many as the context holds.
+    while len(greedy) < min(len(ids) + 50, config.n_positions):
+        greedy.append(int(model(torch.tensor([greedy])).logits[0, -1].argmax()))
+    # The eager attention is asked for: the other does not tell its weights.
+    model.set_attn_implementation("eager")
+    attentions = model(torch.tensor([ids]), output_attentions=True).attentions
+
+
+def rounded(values):
+    return [rounded(value) for value in values] if isinstance(values, list) else float(f"{values:.6g}")
+
+
+expected = {
+    "text": text,
+    "ids": ids,
+    "logits": rounded(logits.tolist()),
+    "weights": [rounded(layer[0].tolist()) for layer in attentions],
+    "greedy": greedy[len(ids):],
+    "written": tokenizer.decode(greedy[len(ids):]),
+}
+(folder / "expected.json").write_text(json.dumps(expected, ensure_ascii=False))
