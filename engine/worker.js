@@ -8,6 +8,7 @@
 const ENGINES = {
   engine_cpu: "The CPU engine",
   engine_course: "The chapters’ engine",
+  engine_given: "The engine for models that are opened",
   engine_webgpu: "The WebGPU engine",
 };
 

@@ -140,7 +140,7 @@ test("what can't be opened is refused with a reason, and the model on show goes 
   }
   // A model without its vocabulary says what is missing.
   await choose(page, golden("model.safetensors"));
-  await eventually(async () => (await page.locator(".notice").allTextContents()).some((said) => said.includes("which characters its 10 tokens are")), "what is missing");
+  await eventually(async () => (await page.locator(".notice").allTextContents()).some((said) => said.includes("what its 10 tokens are")), "what is missing");
   await closeSettings(page);
   await stepTo(page, 4);
 });

@@ -2,6 +2,7 @@
 //! page is opened again. Nothing of it leaves the browser, unless the learner saves its model as a file.
 
 mod archive;
+mod arriving;
 mod file;
 mod folder;
 mod incoming;
@@ -13,6 +14,7 @@ mod outgoing;
 mod places;
 mod run;
 mod study_file;
+mod tokens_file;
 
 use core::pin::Pin;
 use std::{rc::Rc, sync::Arc};

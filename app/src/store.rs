@@ -35,7 +35,8 @@ pub use helpers::cores;
 use pace::{Pace, Starting};
 use state::first_source;
 pub use state::{
-    Device, Diverged, Notice, Opened, Opening, Past, Run, Severity, Source, Speed, Told, Writing,
+    Device, Diverged, Heard, Notice, Opened, Opening, Past, Run, Severity, Source, Speed, Told,
+    Writing,
 };
 
 /// The model as it was before the last start over.
@@ -108,6 +109,8 @@ pub struct Store {
     helpers: StoredValue<Helpers, LocalStorage>,
     pace: StoredValue<Pace, LocalStorage>,
     previous: StoredValue<Option<Previous>, LocalStorage>,
+    /// What waits for the engine's word about a model that is being opened.
+    heard: StoredValue<Option<Heard>, LocalStorage>,
 }
 
 impl Store {
@@ -167,6 +170,7 @@ impl Store {
             helpers: StoredValue::new_local(Helpers::default()),
             pace: StoredValue::new_local(Pace::default()),
             previous: StoredValue::new_local(None),
+            heard: StoredValue::new_local(None),
         };
         for problem in problems {
             store.notify(Severity::Refusal, problem.to_string());
@@ -260,7 +264,7 @@ impl Store {
         let longer = format!("{text}{token}");
         match untrack(|| self.tokens()) {
             Tokens::Characters => longer,
-            Tokens::Bytes | Tokens::Pairs { .. } => signs::joined(&longer),
+            Tokens::Bytes | Tokens::Pairs { .. } | Tokens::Given => signs::joined(&longer),
         }
     }
 
@@ -412,6 +416,23 @@ impl Store {
         });
     }
 
+    /// Says something that goes on, in place of what was said of it before. `false` if the learner took
+    /// that away.
+    pub fn restate(self, id: &mut Option<u32>, sentence: String) -> bool {
+        if let Some(before) = *id {
+            let said = self.notices.with_untracked(|all| {
+                all.iter().find(|notice| notice.id == before).map(|notice| notice.sentence.clone())
+            });
+            if said.as_ref().is_none_or(|said| *said == sentence) {
+                return said.is_some();
+            }
+            self.dismiss(before);
+        }
+        self.notify(Severity::Note, sentence);
+        *id = self.notices.with_untracked(|all| all.last().map(|notice| notice.id));
+        true
+    }
+
     /// Takes a notice away.
     pub fn dismiss(self, id: u32) {
         self.notices.update(|notices| notices.retain(|notice| notice.id != id));
@@ -429,11 +450,7 @@ impl Store {
             return;
         }
         // The old model is kept first: the engine answers commands in order.
-        let trained = self.step.get_untracked() > 0;
-        if trained {
-            self.send(&Command::Save);
-        }
-        self.pace.update_value(|pace| pace.keep_previous = trained);
+        self.keep_previous();
         self.keeping(|keeping| keeping.anew(None));
         self.send_start(Starting { link, source, curve: None, past: None }, None);
     }
@@ -441,11 +458,7 @@ impl Store {
     /// Goes on with another run. The present one can be brought back.
     pub fn take_up_run(self, run: Run) {
         let Run { link, source, curve, probe, checkpoint, file, past } = run;
-        let trained = self.step.get_untracked() > 0;
-        if trained {
-            self.send(&Command::Save);
-        }
-        self.pace.update_value(|pace| pace.keep_previous = trained);
+        self.keep_previous();
         self.link.update(|form| *form = form.clone().with_experiment_of(&link));
         self.probe.set(probe);
         self.keeping(|keeping| keeping.anew(file));
@@ -462,6 +475,31 @@ impl Store {
             return;
         }
         self.send_start(Starting { link, source, curve: Some(curve), past }, Some(checkpoint));
+    }
+
+    /// Keeps the present model, which can be brought back: another is about to take its place. `heard` is told
+    /// when that is done.
+    pub fn make_room(self, heard: Heard) {
+        self.hear(Some(heard));
+        if !self.keep_previous() {
+            self.on_heard(Ok(0));
+        }
+    }
+
+    /// Asks for the state of the present model, to which the learner can return. `false` if it was not
+    /// trained.
+    fn keep_previous(self) -> bool {
+        let trained = self.step.get_untracked() > 0;
+        if trained {
+            self.send(&Command::Save);
+        }
+        self.pace.update_value(|pace| pace.keep_previous = trained);
+        trained
+    }
+
+    /// Whether the model was opened, and not trained here.
+    pub fn is_given(self) -> bool {
+        self.tokens() == Tokens::Given
     }
 
     /// Puts an earlier state of the present run among its moments.

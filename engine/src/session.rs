@@ -18,7 +18,7 @@ use burn::tensor::Device;
 use unroll_model::{Filling, Trainer};
 use unroll_protocol::{
     Checkpoint, Command, CommandKind, Event, ExperimentSpec, Packed, Question, Recorded, RunState,
-    StudySpec, Weights, gpt, text::check_size,
+    StudySpec, gpt, text::check_size,
 };
 
 use crate::{
@@ -30,7 +30,7 @@ use experiment::{Experiment, Taken, steps_together};
 use measure::Measuring;
 use present::{Present, started};
 use study::StudyRun;
-pub use study::{NoStudies, Studies};
+pub use study::{Marker, NoStudies, Studies};
 use writing::Writing;
 
 /// Milliseconds between two [`Event::Progress`] while training: faster than people can see or
@@ -39,6 +39,9 @@ const PROGRESS_EVERY: f64 = 50.0;
 
 /// Why an engine of the chapters' models refuses what is for the lab.
 const NOT_THE_LAB: &str = "This engine trains the chapters' models, not the GPT lab's.";
+
+/// Why an engine refuses a model of another's making.
+const NOT_OPENED: &str = "This engine trains models, and takes over none.";
 
 /// Why a given model refuses what is for models in training.
 const NOT_TRAINED: &str =
@@ -59,7 +62,7 @@ pub struct Session<S: Studies = NoStudies> {
     now: fn() -> f64,
     present: Option<Present<S>>,
     /// A model of another's making whose weights are still coming.
-    filling: Option<(Filling, S::Lab)>,
+    filling: Option<(Filling, S::Given)>,
     going: Going,
     /// The first is being written; the others wait.
     writings: VecDeque<Writing>,
@@ -230,27 +233,27 @@ impl<S: Studies> Session<S> {
                 self.flush(post);
             }
             Command::Open(given) => {
-                let lab = S::lab().ok_or(NOT_THE_LAB)?;
+                let marker = S::given().ok_or(NOT_OPENED)?;
                 // Two that are half there would need the room of two.
                 self.filling = None;
+                let given = given.unpack().map_err(said)?;
                 let filling = Filling::new(&given, &self.device).map_err(said)?;
-                self.filling = Some((filling, lab));
+                self.filling = Some((filling, marker));
                 post(Event::Filled { values: 0 });
             }
             Command::Weights(weights) => self.fill(&weights, post)?,
-            Command::Abandon => self.filling = None,
         }
         Ok(())
     }
 
     /// Takes some weights of a given model, which replaces the present one once it is complete.
-    fn fill(&mut self, weights: &Weights, post: &mut impl FnMut(Event)) -> Result<(), String> {
-        let (mut filling, lab) = self.filling.take().ok_or("No model is being opened.")?;
+    fn fill(&mut self, weights: &Packed, post: &mut impl FnMut(Event)) -> Result<(), String> {
+        let (mut filling, marker) = self.filling.take().ok_or("No model is being opened.")?;
         // What can't be used ends it: a model with a hole is none.
-        let values = filling.put(weights).map_err(said)?;
+        let values = filling.put(&weights.unpack().map_err(said)?).map_err(said)?;
         post(Event::Filled { values });
         if !filling.is_complete() {
-            self.filling = Some((filling, lab));
+            self.filling = Some((filling, marker));
             return Ok(());
         }
         self.writings.clear();
@@ -261,7 +264,7 @@ impl<S: Studies> Session<S> {
         let given = filling.finish();
         post(Event::Started(started(&given)));
         post(Event::Recorded(Recorded { steps: vec![0], bytes: 0 }));
-        self.present = Some(Present::Given(Box::new(given), lab));
+        self.present = Some(Present::Given(Box::new(given), marker));
         self.go(Going::Paused, post);
         Ok(())
     }

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Ask, Checkpoint, ExperimentSpec, GivenModel, Packed, PoolReport, StudyProgress, StudySpec,
-    StudyStarted, Weights,
+    Ask, Checkpoint, ExperimentSpec, Packed, PoolReport, StudyProgress, StudySpec, StudyStarted,
 };
 
 /// From the page to the engine.
@@ -52,11 +51,13 @@ pub enum Command {
     /// Begins to build a model of another's making. Answered by [`Event::Filled`], after which the page
     /// sends [`Command::Weights`], or by [`Event::Refused`]. The present model stays until the last of
     /// them is there; then follows [`Event::Started`], and the model can be asked, but not trained.
-    Open(Box<GivenModel>),
-    /// Some of the weights of the model that [`Command::Open`] began. Answered by [`Event::Filled`].
-    Weights(Box<Weights>),
-    /// Drops the model that [`Command::Open`] began, with the weights that are there.
-    Abandon,
+    ///
+    /// The [`GivenModel`](crate::GivenModel) is packed: engines that take over none leave out the code that
+    /// reads one.
+    Open(Packed),
+    /// Some of the weights of the model that [`Command::Open`] began, as packed
+    /// [`Weights`](crate::Weights). Answered by [`Event::Filled`].
+    Weights(Packed),
 }
 
 /// The command that an answer is about.
@@ -79,7 +80,6 @@ pub enum CommandKind {
     Recall,
     Open,
     Weights,
-    Abandon,
     /// Bytes that are not a command.
     Unreadable,
 }
@@ -109,7 +109,6 @@ impl Command {
             Self::Recall(_) => CommandKind::Recall,
             Self::Open(_) => CommandKind::Open,
             Self::Weights(_) => CommandKind::Weights,
-            Self::Abandon => CommandKind::Abandon,
         }
     }
 }

@@ -213,9 +213,7 @@ pub enum SpecError {
     HeadsDoNotDivide { heads: u32, width: u32 },
     Architecture(ArchitectureError),
     TooManyParameters { parameters: u64 },
-    TooManyGiven { parameters: u64 },
-    GivenContext { context: u32 },
-    GivenTokens,
+    TooLargeToOpen { parameters: u64, context: u32 },
     TooMuchWork,
     OutOfRange { what: &'static str, value: f32 },
 }
@@ -237,19 +235,13 @@ impl fmt::Display for SpecError {
                 *parameters as f64 / 1e6,
                 MAX_PARAMETERS / 1_000_000
             ),
-            Self::TooManyGiven { parameters } => write!(
+            Self::TooLargeToOpen { parameters, context } => write!(
                 f,
-                "A model of {:.0} million parameters is too big for a tab (the limit is {} million).",
+                "It has {:.0} million parameters and a context of {context} tokens. A tab can hold {} million \
+                 and {MAX_GIVEN_CONTEXT}.",
                 *parameters as f64 / 1e6,
                 MAX_GIVEN_PARAMETERS / 1_000_000
             ),
-            Self::GivenContext { context } => write!(
-                f,
-                "Its context of {context} tokens is too long (the limit is {MAX_GIVEN_CONTEXT})."
-            ),
-            Self::GivenTokens => {
-                write!(f, "A model that is trained here can't have tokens of another's making.")
-            }
             Self::TooMuchWork => write!(
                 f,
                 "One sequence through this model would take too long to stay responsive: choose a \
@@ -313,14 +305,11 @@ impl GptSpec {
     /// Checks a model that is only asked and not trained, with so many tokens.
     pub fn validate_given(&self, vocabulary: usize) -> Result<(), SpecError> {
         self.validate_form()?;
-        if self.context > MAX_GIVEN_CONTEXT {
-            return Err(SpecError::GivenContext { context: self.context });
-        }
-        let parameters = self.parameter_count(vocabulary);
-        if parameters > MAX_GIVEN_PARAMETERS || vocabulary > MAX_GIVEN_TOKENS {
-            return Err(SpecError::TooManyGiven { parameters });
-        }
-        Ok(())
+        let (parameters, context) = (self.parameter_count(vocabulary), self.context);
+        let fits = parameters <= MAX_GIVEN_PARAMETERS
+            && context <= MAX_GIVEN_CONTEXT
+            && vocabulary <= MAX_GIVEN_TOKENS;
+        if fits { Ok(()) } else { Err(SpecError::TooLargeToOpen { parameters, context }) }
     }
 
     /// Checks what has to hold for a model of any size.
@@ -381,8 +370,9 @@ impl ExperimentSpec {
         if self.batch > 4096 {
             return Err(SpecError::OutOfRange { what: "batch", value: self.batch as f32 });
         }
+        // Only a hostile message can ask for it.
         if self.tokens == Tokens::Given {
-            return Err(SpecError::GivenTokens);
+            return Err(SpecError::OutOfRange { what: "kind of tokens", value: u32::MAX as f32 });
         }
         if let Tokens::Pairs { merges } = self.tokens
             && !(MERGES[0]..=MERGES[1]).contains(&merges)

@@ -29,6 +29,8 @@ const CPU: &[&str] = &[
     "engine_cpu",
     "--bin",
     "engine_course",
+    "--bin",
+    "engine_given",
     "--features",
     "cpu",
 ];

@@ -22,12 +22,14 @@ use crate::{
 pub const NO_WEBGPU: &str = "UNROLL_NO_WEBGPU";
 
 /// What the page requests by build: everything that workers load, and the texts.
-const BUILD_FILES: [&str; 8] = [
+const BUILD_FILES: [&str; 10] = [
     "worker.js",
     "engine_cpu.js",
     "engine_cpu_bg.wasm",
     "engine_course.js",
     "engine_course_bg.wasm",
+    "engine_given.js",
+    "engine_given_bg.wasm",
     "corpora/tales.txt",
     "corpora/names.txt",
     "corpora/brackets.txt",

@@ -8,13 +8,13 @@ mod which;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Tokens,
+    GptSpec, Tokens,
     link::{Chapter as ChapterId, Part},
 };
 
 use super::Info;
 use crate::{
-    controls::{Settings, Writing, model_name, percent, use_probe},
+    controls::{Settings, Writing, model_name, percent, shape_name, use_probe},
     course::{
         Beat, Borrow, ChapterFrame, Further, Script, StageView, Telling, Trial, WayIn, further,
         use_part, use_provenance, use_right, use_setting,
@@ -300,7 +300,15 @@ fn offer_kept(store: Store) {
 
 /// The lab's model in a few words.
 pub fn use_model_name(store: Store) -> Signal<String> {
-    Signal::derive(move || store.built.with(model_name))
+    Signal::derive(move || {
+        let given = store.started.with(|started| {
+            let started =
+                started.as_ref().filter(|started| started.spec.tokens == Tokens::Given)?;
+            let GptSpec { layers, heads, width, .. } = started.spec.gpt;
+            Some(shape_name(layers, heads, width) + ", opened")
+        });
+        given.unwrap_or_else(|| store.built.with(model_name))
+    })
 }
 
 /// What the page opens without: fetched when the first picture is there.

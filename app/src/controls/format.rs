@@ -47,14 +47,19 @@ pub fn counted(number: u64, noun: &str) -> String {
 
 /// The lab's model of a link in a few words.
 pub fn model_name(link: &Link) -> String {
-    let (layers, heads) =
-        (counted(link.gpt.layers.into(), "layer"), counted(link.gpt.heads.into(), "head"));
-    let tokens = match link.gpt.tokens {
+    let gpt = &link.gpt;
+    let tokens = match gpt.tokens {
         TokenKind::Characters => "",
         TokenKind::Bytes => ", bytes",
         TokenKind::Pairs => ", byte pairs",
     };
-    format!("{layers}, {heads}, {} wide{tokens}", link.gpt.width)
+    shape_name(gpt.layers, gpt.heads, gpt.width) + tokens
+}
+
+/// The shape of a GPT in a few words.
+pub fn shape_name(layers: u32, heads: u32, width: u32) -> String {
+    let (layers, heads) = (counted(layers.into(), "layer"), counted(heads.into(), "head"));
+    format!("{layers}, {heads}, {width} wide")
 }
 
 /// The row of the settings table with this name, which must be there.

@@ -28,7 +28,9 @@ mod writing;
 pub use copy_link::{CopyLink, to_clipboard};
 pub use device_badge::DeviceBadge;
 pub use diverged::DivergedAlert;
-pub use format::{counted, four_digits, general, grouped, in_words, model_name, percent};
+pub use format::{
+    counted, four_digits, general, grouped, in_words, model_name, percent, shape_name,
+};
 pub use notices::Notices;
 pub use probe::{TokenField, unknown_sentence, use_probe};
 #[cfg(test)]

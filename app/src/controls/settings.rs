@@ -200,6 +200,8 @@ fn belongs_to(problem: &SpecError, touched: &'static str) -> &'static str {
         SpecError::TooMuchWork => &["context", "width", "layers"],
         SpecError::Architecture(_) => &["positions", "width", "heads"],
         SpecError::OutOfRange { .. } | SpecError::Zero { .. } => &["dropout"],
+        // Of files alone.
+        SpecError::TooLargeToOpen { .. } => &["width"],
     };
     mend.iter().copied().find(|name| *name == touched).unwrap_or(mend[0])
 }

@@ -334,6 +334,7 @@ impl Lab {
             | Event::Checkpoint(_)
             | Event::Pool(_)
             | Event::Measured { .. }
+            | Event::Filled { .. }
             | Event::Failed { .. } => {}
         }
     }

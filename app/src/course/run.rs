@@ -60,6 +60,11 @@ pub struct Run {
     order: Callback<Order>,
 }
 
+/// Why nothing can be trained.
+const UNBUILT: &str = "The model is still being built.";
+const GIVEN: &str =
+    "This model was trained elsewhere. Here you can look into it, but not train it.";
+
 /// Most quantities of a run in the track of the time bar.
 pub(super) const MOST_TRACKS: usize = 3;
 /// About so many points of a long run are handed to the time bar: it has no more pixels.
@@ -95,10 +100,10 @@ impl Run {
             Order::Pause => lab.pause(),
             Order::Step => lab.take_steps(1),
         });
-        let built = Signal::derive(move || lab.started.with(Option::is_some));
+        let missing = Signal::derive(move || lab.started.with(Option::is_none).then_some(UNBUILT));
         let pace = lab.milliseconds_per_step.into();
         let questions = Questions::from(lab);
-        Self::new(questions, lab.device, built, pace, readings, (track, beside), order)
+        Self::new(questions, lab.device, missing, pace, readings, (track, beside), order)
     }
 
     fn of_store(store: Store) -> Self {
@@ -131,16 +136,19 @@ impl Run {
             Order::Pause => store.pause(),
             Order::Step => store.take_steps(1),
         });
-        let built = Signal::derive(move || store.started.with(Option::is_some));
+        let missing = Signal::derive(move || match store.started.with(Option::is_none) {
+            true => Some(UNBUILT),
+            false => store.is_given().then_some(GIVEN),
+        });
         let pace =
             Signal::derive(move || store.speed.get().map(|speed| speed.milliseconds_per_step));
-        Self::new(questions, store.device, built, pace, readings, (track, beside), order)
+        Self::new(questions, store.device, missing, pace, readings, (track, beside), order)
     }
 
     fn new(
         questions: Questions,
         device: RwSignal<Device>,
-        built: Signal<bool>,
+        missing: Signal<Option<&'static str>>,
         milliseconds_per_step: Signal<Option<f32>>,
         readings: Memo<Vec<(String, Option<f32>)>>,
         (track, beside): (Signal<Arc<Vec<Series>>>, RwSignal<Option<Series>>),
@@ -149,9 +157,7 @@ impl Run {
         let idle = memo(move || match device.get() {
             Device::Loading => Some("The engine is still loading.".to_owned()),
             Device::Unavailable(reason) => Some(reason),
-            Device::Ready { .. } => {
-                (!built.get()).then(|| "The model is still being built.".to_owned())
-            }
+            Device::Ready { .. } => missing.get().map(str::to_owned),
         });
         let (told, step) = (questions.state, questions.step);
         let wanted = RwSignal::new(None::<RunState>);

@@ -16,8 +16,11 @@ use unroll_protocol::{
 
 use super::{
     outgoing::{EPSILON, OPTIMIZER, UNKNOWN, activation_name},
-    places::{HEAD, PREFIX, Place, Tensor, places, tensors},
+    places::{HEAD, Place, Tensor, places, tensors},
+    tokens_file::TokensFile,
 };
+
+pub use super::places::PREFIX;
 
 /// Bytes before the head, which say how long it is.
 pub const PREAMBLE: u64 = 8;
@@ -25,6 +28,8 @@ pub const PREAMBLE: u64 = 8;
 const LONGEST_HEAD: u64 = 8 << 20;
 /// Names of the token for unknown characters.
 const UNKNOWN_NAMES: [&str; 5] = [UNKNOWN, "<unk>", "[UNK]", "<|unk|>", "<|endoftext|>"];
+/// Most tokens of a model that reads single characters; the engine has no more.
+const MAX_VOCABULARY: usize = 512;
 /// The width of GPT-2's heads, in all its sizes.
 const HEAD_WIDTH: usize = 64;
 
@@ -34,16 +39,32 @@ pub enum Refusal {
     NotSafetensors,
     Truncated,
     NoModel,
-    Config { name: &'static str, value: String },
+    Config {
+        name: &'static str,
+        value: String,
+    },
     Spec(SpecError),
-    TooLarge { parameters: u64 },
+    TooLarge {
+        parameters: u64,
+    },
     Settings,
     Missing(Vec<String>),
     Unknown(Vec<String>),
-    Shape { name: String, found: Vec<usize>, expected: Vec<usize> },
-    Type { name: String, dtype: String },
-    NoVocabulary { tokens: usize },
+    Shape {
+        name: String,
+        found: Vec<usize>,
+        expected: Vec<usize>,
+    },
+    Type {
+        name: String,
+        dtype: String,
+    },
+    NoVocabulary {
+        tokens: usize,
+    },
     Vocabulary(String),
+    /// What the engine says.
+    Engine(String),
     TooManyNumbers,
     Chapter(String),
     OtherText(&'static str),
@@ -91,10 +112,10 @@ impl fmt::Display for Refusal {
             ),
             Self::NoVocabulary { tokens } => write!(
                 f,
-                "This file does not say which characters its {tokens} tokens are. Choose it again \
-                 together with its vocab.json."
+                "This file does not say what its {tokens} tokens are. Choose it again together with its \
+                 tokenizer.json, or with its vocab.json and merges.txt."
             ),
-            Self::Vocabulary(sentence) => f.write_str(sentence),
+            Self::Vocabulary(sentence) | Self::Engine(sentence) => f.write_str(sentence),
             Self::TooManyNumbers => {
                 write!(f, "This file holds more numbers than the models of any chapter have.")
             }
@@ -150,6 +171,8 @@ pub struct Beside {
     pub heads: u32,
     /// Tokens of the page's present text, by id.
     pub present: Vec<String>,
+    /// The tokenizer of a model that reads more than single characters.
+    pub tokens: TokensFile,
 }
 
 /// Numbers to read, from where in the file.
@@ -176,10 +199,25 @@ impl Need {
         needs.iter().map(|need| need.range.clone()).collect()
     }
 
+    /// Where the numbers are in the file.
+    pub fn bytes(&self) -> Range<u64> {
+        self.range.clone()
+    }
+
+    /// Whether they are parameters, and nothing of the optimizer's.
+    pub fn is_parameter(&self) -> bool {
+        self.which == 0
+    }
+
+    /// Some of the numbers, out of their bytes.
+    pub fn decoded(&self, bytes: &[u8]) -> Vec<f32> {
+        decoded(self.dtype, bytes)
+    }
+
     /// The numbers, out of the bytes of its range.
     pub fn numbers(&self, bytes: &[u8]) -> Result<Vec<f32>, Refusal> {
         let is_whole = bytes.len() as u64 == self.range.end - self.range.start;
-        if is_whole { Ok(decoded(self.dtype, bytes)) } else { Err(Refusal::Truncated) }
+        if is_whole { Ok(self.decoded(bytes)) } else { Err(Refusal::Truncated) }
     }
 
     /// Where its numbers go in a parameter.
@@ -234,7 +272,21 @@ impl Incoming {
             Some(own) => own,
             None => {
                 let config = beside.config.as_ref().or(about.config.as_ref());
-                (foreign(&infos, config, beside, &mut notes)?, None, 0)
+                let GptSpec { layers, heads, width, context, tied, architecture, .. } =
+                    foreign(&infos, config, beside, &mut notes)?;
+                let mut link = Link::default();
+                let gpt = &mut link.gpt;
+                (gpt.layers, gpt.heads, gpt.width) = (layers, heads, width);
+                (gpt.context, gpt.tied, gpt.architecture) = (context, tied, architecture);
+                // Said before anything else, for it is the usual reason.
+                if count > MAX_VOCABULARY {
+                    return Err(Refusal::NoVocabulary { tokens: count });
+                }
+                let parameters = u64::from(layers).saturating_mul(12 * u64::from(width).pow(2));
+                if parameters > MAX_PARAMETERS {
+                    return Err(Refusal::TooLarge { parameters });
+                }
+                (link, None, 0)
             }
         };
         // What the settings can't say can't be shown either.
@@ -367,7 +419,7 @@ pub fn readable(name: &str, info: &TensorInfo) -> Result<(), Refusal> {
 #[derive(Default)]
 pub struct About {
     pub unroll: Option<Value>,
-    config: Option<Value>,
+    pub config: Option<Value>,
     pub vocabulary: Option<Value>,
 }
 
@@ -382,9 +434,9 @@ impl About {
 }
 
 /// The tensors by their names, all with [`PREFIX`] where they are a model's.
-type Infos = BTreeMap<String, TensorInfo>;
+pub type Infos = BTreeMap<String, TensorInfo>;
 
-fn infos(metadata: &Metadata) -> Infos {
+pub fn infos(metadata: &Metadata) -> Infos {
     let mut infos = Infos::new();
     for (name, info) in metadata.tensors() {
         let is_bare = ["wte.", "wpe.", "h.", "ln_f."].iter().any(|part| name.starts_with(part));
@@ -395,7 +447,12 @@ fn infos(metadata: &Metadata) -> Infos {
 }
 
 /// Where each tensor's numbers are; refuses a file that has too few tensors or too many.
-fn needs(infos: &Infos, tensors: &[Tensor], begins: u64, tied: bool) -> Result<Vec<Need>, Refusal> {
+pub fn needs(
+    infos: &Infos,
+    tensors: &[Tensor],
+    begins: u64,
+    tied: bool,
+) -> Result<Vec<Need>, Refusal> {
     let has_optimizer = infos.keys().any(|name| name.starts_with(OPTIMIZER[0]));
     let mut needs = Vec::new();
     let mut missing = Vec::new();
@@ -428,13 +485,13 @@ fn needs(infos: &Infos, tensors: &[Tensor], begins: u64, tied: bool) -> Result<V
     if unknown.is_empty() { Ok(needs) } else { Err(Refusal::Unknown(unknown)) }
 }
 
-/// The settings for a model that another program wrote.
-fn foreign(
+/// The shape of a model that another program wrote.
+pub fn foreign(
     infos: &Infos,
     config: Option<&Value>,
     beside: &Beside,
     notes: &mut Vec<String>,
-) -> Result<Link, Refusal> {
+) -> Result<GptSpec, Refusal> {
     let said = |name: &str| config.and_then(|config| config.get(name)).filter(|v| !v.is_null());
     let size = |name: &str, axis: usize| {
         let info = infos.get(&format!("{PREFIX}{name}"));
@@ -486,20 +543,19 @@ fn foreign(
     };
     let is_tied = said("tie_word_embeddings").and_then(Value::as_bool);
     let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
-    let mut link = Link::default();
-    let gpt = &mut link.gpt;
-    (gpt.layers, gpt.width, gpt.context) = (number(layers), number(width), number(context));
-    gpt.heads = u32::try_from(heads).unwrap_or(u32::MAX);
-    gpt.tied = is_tied.unwrap_or(false) || !infos.contains_key(HEAD);
-    gpt.architecture = Architecture {
-        feed_forward: Some(activation),
-        scaled: said("scale_attn_weights").and_then(Value::as_bool).unwrap_or(true),
-        ..Architecture::GPT2
-    };
-    let GptSpec { layers, width, .. } = link.experiment().gpt;
-    // Said before anything else, for it is the usual reason.
-    let parameters = u64::from(layers).saturating_mul(12 * u64::from(width).pow(2));
-    if parameters > MAX_PARAMETERS { Err(Refusal::TooLarge { parameters }) } else { Ok(link) }
+    Ok(GptSpec {
+        layers: number(layers),
+        heads: u32::try_from(heads).unwrap_or(u32::MAX),
+        width: number(width),
+        context: number(context),
+        dropout: 0.0,
+        tied: is_tied.unwrap_or(false) || !infos.contains_key(HEAD),
+        architecture: Architecture {
+            feed_forward: Some(activation),
+            scaled: said("scale_attn_weights").and_then(Value::as_bool).unwrap_or(true),
+            ..Architecture::GPT2
+        },
+    })
 }
 
 /// The tokens by id: from a list, or from an object of ids by token.
@@ -742,7 +798,7 @@ mod tests {
         let bytes = fixture("model.safetensors");
         let vocabulary = Some(fixture_json("vocab.json"));
         let refused = |beside: &Beside| read(&bytes, beside).unwrap_err().to_string();
-        assert!(refused(&Beside::default()).contains("which characters its 10 tokens are"));
+        assert!(refused(&Beside::default()).contains("what its 10 tokens are"));
         let (_, link, notes) =
             read(&bytes, &Beside { vocabulary: vocabulary.clone(), heads: 4, ..Beside::default() })
                 .unwrap();
@@ -829,22 +885,25 @@ mod tests {
 
     #[test]
     fn a_model_too_large_is_refused_before_its_numbers_are_read() {
-        // GPT-2's own head, with no numbers behind it.
-        let mut infos: Vec<(String, TensorInfo)> = Vec::new();
-        let mut at = 0;
-        let spec = settings("layers=12&heads=12&context=64").experiment().gpt;
-        let spec = GptSpec { width: 768, context: 1024, tied: true, ..spec };
-        for tensor in tensors(&places(&spec, 50_257)) {
-            let end = at + 4 * tensor.shape.iter().product::<usize>();
-            let info =
-                TensorInfo { dtype: Dtype::F32, shape: tensor.shape, data_offsets: (at, end) };
-            infos.push((tensor.name, info));
-            at = end;
+        // GPT-2's own head, with no numbers behind it: without its tokenizer nobody can read with it. And
+        // one of its size that reads characters.
+        for (vocabulary, reason) in [(50_257, "tokenizer.json"), (65, "million parameters")] {
+            let mut infos: Vec<(String, TensorInfo)> = Vec::new();
+            let mut at = 0;
+            let spec = settings("layers=12&heads=12&context=64").experiment().gpt;
+            let spec = GptSpec { width: 768, context: 1024, tied: true, ..spec };
+            for tensor in tensors(&places(&spec, vocabulary)) {
+                let end = at + 4 * tensor.shape.iter().product::<usize>();
+                let info =
+                    TensorInfo { dtype: Dtype::F32, shape: tensor.shape, data_offsets: (at, end) };
+                infos.push((tensor.name, info));
+                at = end;
+            }
+            let head = serde_json::to_vec(&Metadata::new(None, infos).unwrap()).unwrap();
+            let file = PREAMBLE + (head.len() + at) as u64;
+            let refusal = Incoming::new(&head, file, &Beside::default(), settings).err().unwrap();
+            assert!(refusal.to_string().contains(reason), "{refusal}");
         }
-        let head = serde_json::to_vec(&Metadata::new(None, infos).unwrap()).unwrap();
-        let file = PREAMBLE + (head.len() + at) as u64;
-        let refusal = Incoming::new(&head, file, &Beside::default(), settings).err().unwrap();
-        assert!(refusal.to_string().contains("million parameters"), "{refusal}");
     }
 
     /// With UNROLL_MODEL_FILES, writes files there and what the model says about them, for

@@ -2,18 +2,21 @@
 
 use core::ops::Range;
 
-use js_sys::{Array, Uint8Array};
+use js_sys::{Array, Promise, Uint8Array};
 use leptos::{html, prelude::*, task::spawn_local};
 use serde_json::Value;
 use unroll_protocol::{
-    Link, Packed, StudyCheckpoint, StudySpec, Tokens,
+    Command, Link, Packed, StudyCheckpoint, StudySpec, Tokens,
     link::{Chapter, Corpus},
 };
+use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag, File};
 
 use super::{
-    MODEL, files_of,
+    MODEL,
+    arriving::Arriving,
+    files_of,
     incoming::{Beside, Incoming, PREAMBLE, Refusal, head_length},
     is_model,
     outgoing::{Outgoing, is_gpt2},
@@ -27,7 +30,7 @@ use crate::{
     course::{go, use_lab},
     figures::{Curve, hand_over},
     reactive::{effect, next_task},
-    store::{Opening, Run, Severity, Store, Told},
+    store::{Heard, Opening, Run, Severity, Store, Told},
 };
 
 /// Most bytes of a file that says something about a model.
@@ -178,7 +181,7 @@ fn chooser(
         <label class="button button-file">
             {words}
             <input type="file" class="visually-hidden" data-testid=name multiple=true prop:webkitdirectory=is_folder
-                accept=(!is_folder).then_some(".safetensors,.json,.zip") node_ref=input on:change=opened/>
+                accept=(!is_folder).then_some(".safetensors,.json,.txt,.zip") node_ref=input on:change=opened/>
         </label>
     }
 }
@@ -258,9 +261,14 @@ async fn take(store: Store, model: &File, files: &[File]) -> Result<(), Refusal>
     };
     for file in files.iter().filter(|file| !is_model(file) && file.size() <= LONGEST_BESIDE) {
         let text = bytes(file, 0.0, file.size()).await?;
-        if let Ok(value) = serde_json::from_slice(&text) {
+        if file.name().ends_with(".txt") {
+            beside.tokens.merges = Some(String::from_utf8_lossy(&text).into_owned());
+        } else if let Ok(value) = serde_json::from_slice(&text) {
             beside.add(value);
         }
+    }
+    if beside.tokens.is_there(beside.vocabulary.is_some()) {
+        return take_given(store, model, Arriving::new(&head, size as u64, &beside)?).await;
     }
     let mut incoming = Incoming::new(&head, size as u64, &beside, settings)?;
     pour(model, incoming.ranges(), |number, bytes| incoming.take(number, bytes)).await?;
@@ -276,6 +284,81 @@ async fn take(store: Store, model: &File, files: &[File]) -> Result<(), Refusal>
     let curve = Curve::default();
     store.take_up_run(Run { link, source, curve, probe, checkpoint, file: None, past: None });
     Ok(())
+}
+
+/// Waits for the engine's word about the model that is being opened: how many of its weights are there. `ask`
+/// is given whom to tell.
+async fn told(ask: impl FnOnce(Heard)) -> Result<u64, Refusal> {
+    let mut ask = Some(ask);
+    let said = Promise::new(&mut |there, refused| {
+        let heard: Heard = Box::new(move |said| {
+            let _ = match said {
+                Ok(values) => there.call1(&JsValue::UNDEFINED, &(values as f64).into()),
+                Err(reason) => refused.call1(&JsValue::UNDEFINED, &reason.into()),
+            };
+        });
+        if let Some(ask) = ask.take() {
+            ask(heard);
+        }
+    });
+    let said = JsFuture::from(said).await;
+    said.map(|there| there.as_f64().unwrap_or_default() as u64)
+        .map_err(|reason| Refusal::Engine(reason.as_string().unwrap_or_default()))
+}
+
+/// Hands a model of another's making to an engine of its own, piece by piece. The model on show stays until
+/// it is complete.
+async fn take_given(store: Store, model: &File, arriving: Arriving) -> Result<(), Refusal> {
+    let mut notice = None;
+    let done = hand_on(store, model, &arriving, &mut notice).await;
+    notice.into_iter().for_each(|id| store.dismiss(id));
+    match done {
+        Ok(true) => arriving.notes.into_iter().for_each(|note| store.notify(Severity::Note, note)),
+        Ok(false) => store.abandon(),
+        Err(refusal) => {
+            store.abandon();
+            return Err(refusal);
+        }
+    }
+    Ok(())
+}
+
+/// `false` if the learner stopped it.
+async fn hand_on(
+    store: Store,
+    model: &File,
+    arriving: &Arriving,
+    notice: &mut Option<u32>,
+) -> Result<bool, Refusal> {
+    let tell = |command: Command| told(move |heard| store.tell_opening(&command, heard));
+    let mut there = 0;
+    let mut restate = |there: u64| {
+        // Often enough to see that it goes on, and seldom enough to be read out.
+        let percent = 20 * there / arriving.values().max(1) * 5;
+        let name = model.name();
+        store.restate(notice, format!("Opening “{name}”: {percent}%. Close this message to stop."))
+    };
+    restate(there);
+    told(|heard| store.open_beside(heard)).await?;
+    tell(Command::Open(Packed::of(&arriving.model))).await?;
+    for piece in arriving.pieces() {
+        if !restate(there) {
+            return Ok(false);
+        }
+        let Range { start, end } = piece.bytes;
+        let bytes = bytes(model, start as f64, end as f64).await?;
+        for weights in arriving.weights(&piece, &bytes)? {
+            if there + weights.values.len() as u64 == arriving.values() {
+                told(|heard| store.make_room(heard)).await?;
+                // From here on it is the model on show.
+                if !store.link.with_untracked(|link| link.chapter.shows_lab()) {
+                    go(store, Chapter::Gpt, 0);
+                }
+            }
+            there = tell(Command::Weights(Packed::of(&weights))).await?;
+        }
+    }
+    Ok(true)
 }
 
 /// Shows the chapter of these models as it was when they were saved, and hands them to its lab.
@@ -368,11 +451,15 @@ pub async fn bytes(file: &Blob, from: f64, to: f64) -> Result<Vec<u8>, Refusal> 
 impl Beside {
     /// Takes what a file says that was chosen together with the model.
     fn add(&mut self, value: Value) {
+        let is_list = value.as_array().is_some_and(|list| list.iter().all(Value::is_string));
+        let is_ids = value.as_object().is_some_and(|ids| ids.values().all(Value::is_u64));
         if ["n_head", "n_embd", "model_type"].iter().any(|name| value.get(name).is_some()) {
             self.config = Some(value);
+        } else if value.pointer("/model/merges").is_some() {
+            self.tokens.tokenizer = Some(value);
         } else if let Some(vocabulary) = value.pointer("/model/vocab") {
             self.vocabulary = Some(vocabulary.clone());
-        } else {
+        } else if is_list || is_ids {
             self.vocabulary = Some(value);
         }
     }

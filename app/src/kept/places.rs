@@ -180,6 +180,16 @@ pub struct Tensor {
     pub parameters: Vec<usize>,
 }
 
+impl Tensor {
+    /// Its rows and columns; a vector is one row.
+    pub fn rows(&self) -> [usize; 2] {
+        match *self.shape {
+            [rows, columns] => [rows, columns],
+            _ => [1, self.shape.iter().product()],
+        }
+    }
+}
+
 /// The tensors that hold so many parameters.
 pub fn tensors(places: &[Place]) -> Vec<Tensor> {
     let mut tensors: Vec<Tensor> = Vec::new();

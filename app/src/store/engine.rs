@@ -9,9 +9,9 @@ use unroll_protocol::{
 };
 
 use super::{
-    Device, Severity, Store,
+    Device, Heard, Severity, Store,
     contest::{Contest, Verdict},
-    pace::Starting,
+    pace::{Pace, Starting},
 };
 use crate::worker::{Deaths, EngineBinary, EngineClient, Incoming, find_gpu};
 
@@ -22,6 +22,10 @@ pub struct Engine {
     /// A WebGPU engine that is loading, checking itself, or waiting for the present model; or,
     /// where speed decides, whichever of the two is slower for the present model.
     candidate: Option<EngineClient>,
+    /// The one that takes over a model of another's making, until that is complete.
+    opening: Option<EngineClient>,
+    /// That engine's report.
+    opened_on: Option<DeviceReport>,
     /// The candidate's own report, once it has checked itself.
     checked: Option<DeviceReport>,
     /// The same, once it may take over.
@@ -140,6 +144,10 @@ impl Store {
         let on_gpu = self.is_on_gpu();
         self.engine.update_value(|engine| engine.current = None);
         self.dismiss_helpers();
+        // Nobody waits for its last state any more.
+        if self.pace.with_value(|pace| pace.keep_previous) {
+            self.on_heard(Ok(0));
+        }
         self.state.set(RunState::Paused);
         let another = self.pace.try_update_value(|pace| {
             pace.engine_gone();
@@ -195,11 +203,13 @@ impl Store {
             Ok(client) => self.engine.update_value(|engine| {
                 let slot = match binary {
                     EngineBinary::WebGpu => &mut engine.candidate,
+                    EngineBinary::Given => &mut engine.opening,
                     EngineBinary::Cpu | EngineBinary::Course => &mut engine.current,
                 };
                 *slot = Some(client);
             }),
             Err(sentence) if binary == EngineBinary::WebGpu => self.note_device(Some(&sentence)),
+            Err(sentence) if binary == EngineBinary::Given => self.on_heard(Err(sentence)),
             Err(sentence) => self.device.set(Device::Unavailable(sentence)),
         }
     }
@@ -207,6 +217,9 @@ impl Store {
     fn incoming(self, number: u32, incoming: Incoming) {
         let is = |slot: &Option<EngineClient>| slot.as_ref().is_some_and(|e| e.number() == number);
         let (current, candidate) = self.engine.with_value(|e| (is(&e.current), is(&e.candidate)));
+        if self.engine.with_value(|e| is(&e.opening)) {
+            return self.opening_said(incoming);
+        }
         match incoming {
             Incoming::Died(reason) if current => self.engine_died(&reason),
             Incoming::Event(event) if current => self.receive(event),
@@ -216,6 +229,60 @@ impl Store {
             }
             Incoming::Died(reason) if candidate => self.reject_candidate(&reason),
             _ => {}
+        }
+    }
+
+    /// Starts the engine that is to take over a model; `heard` is told when it is ready.
+    pub fn open_beside(self, heard: Heard) {
+        self.hear(Some(heard));
+        self.start_engine(EngineBinary::Given);
+    }
+
+    /// Tells the engine that takes over a model something of it, and `heard` what it answers.
+    pub fn tell_opening(self, command: &Command, heard: Heard) {
+        self.hear(Some(heard));
+        self.engine.with_value(|engine| {
+            if let Some(client) = &engine.opening {
+                client.send(command);
+            }
+        });
+    }
+
+    /// Gives up the model that is being opened, and the memory that it has taken.
+    pub fn abandon(self) {
+        self.hear(None);
+        self.engine.update_value(|engine| engine.opening = None);
+    }
+
+    /// What the engine says that takes over a model.
+    fn opening_said(self, incoming: Incoming) {
+        match incoming {
+            Incoming::Event(Event::Ready(report)) => {
+                self.engine.update_value(|engine| engine.opened_on = Some(report));
+                self.on_heard(Ok(0));
+            }
+            Incoming::Event(Event::Filled { values }) => self.on_heard(Ok(values)),
+            Incoming::Event(Event::Refused { reason, .. }) => self.on_heard(Err(reason)),
+            Incoming::Died(reason) => {
+                self.engine.update_value(|engine| engine.opening = None);
+                self.on_heard(Err(reason));
+            }
+            Incoming::Event(event @ Event::Started(_)) => {
+                self.dismiss_helpers();
+                self.pace.update_value(Pace::engine_gone);
+                self.questions.engine_gone();
+                self.engine.update_value(|engine| {
+                    engine.current = engine.opening.take();
+                    (engine.candidate, engine.checked, engine.trusted) = (None, None, None);
+                });
+                self.note_device(None);
+                if let Some(report) = self.engine.try_update_value(|e| e.opened_on.take()).flatten()
+                {
+                    self.device.set(Device::Ready { report, note: None });
+                }
+                self.receive(event);
+            }
+            Incoming::Event(_) => {}
         }
     }
 

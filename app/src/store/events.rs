@@ -4,13 +4,13 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use unroll_protocol::{Checkpoint, CommandKind, Event, Progress, RunState, Started};
+use unroll_protocol::{Checkpoint, CommandKind, Event, Progress, RunState, Started, Tokens};
 
 use super::{
-    Diverged, Previous, Severity, Speed, Store,
+    Diverged, Heard, Previous, Severity, Speed, Store,
     pace::{Pace, Starting},
 };
-use crate::kept;
+use crate::{figures::Curve, kept};
 
 /// A model that rests is kept so long after its last step: steps come in a row.
 const SAVE_AFTER: Duration = Duration::from_secs(1);
@@ -49,8 +49,8 @@ impl Store {
             }
             Event::Checkpoint(checkpoint) => self.on_checkpoint(checkpoint),
             Event::Pool(report) => self.on_pool(report),
-            // Told apart before it comes here: it may be, or is, a candidate's.
-            Event::Failed { .. } | Event::Measured { .. } => {}
+            // Told apart before it comes here: it may be, or is, another engine's.
+            Event::Failed { .. } | Event::Measured { .. } | Event::Filled { .. } => {}
             // Of a chapter of the course, which has an engine of its own.
             Event::StudyStarted(_) | Event::StudyProgress(_) | Event::StudyCheckpoint(_) => {}
         }
@@ -76,7 +76,31 @@ impl Store {
         self.write_again();
     }
 
+    /// Has `heard` wait for the next word about the model that is being opened, in place of who waited before.
+    pub(super) fn hear(self, heard: Option<Heard>) {
+        self.on_heard(Err("Another file was opened meanwhile.".to_owned()));
+        self.heard.set_value(heard);
+    }
+
+    pub(super) fn on_heard(self, said: Result<u64, String>) {
+        let heard = self.heard.try_update_value(Option::take).flatten();
+        heard.into_iter().for_each(|heard| heard(said.clone()));
+    }
+
+    /// A model that was opened took the place of the one before.
+    fn on_given(self, started: Started) {
+        self.pace.update_value(Pace::restored);
+        self.pace.update_value(|pace| pace.past = None);
+        self.keeping(|keeping| keeping.anew(None));
+        self.curve.set(Curve::default());
+        self.speed.set(None);
+        self.take_up(started);
+    }
+
     fn on_started(self, started: Started) {
+        if started.spec.tokens == Tokens::Given {
+            return self.on_given(started);
+        }
         let starting = self.pace.try_update_value(Pace::started).flatten();
         let Some(Starting { link, source, curve, past }) = starting else { return };
         let first = self.started.with_untracked(Option::is_none);
@@ -132,6 +156,7 @@ impl Store {
         }
         if self.pace.try_update_value(|pace| core::mem::take(&mut pace.keep_previous)) == Some(true)
         {
+            self.on_heard(Ok(0));
             self.can_bring_back.set(Some(checkpoint.step));
             self.previous.set_value(Some(Previous {
                 link: self.built.get_untracked(),

@@ -91,6 +91,10 @@ pub struct Run {
 /// Recalls earlier moments of a run, see [`Store::recall`]: called whenever an engine has taken it up.
 pub type Past = Rc<dyn Fn(Store)>;
 
+/// Settles what waits for the engine's word about the model that is being opened: with how much of it is
+/// there, or with the reason why it is refused.
+pub type Heard = Box<dyn FnOnce(Result<u64, String>)>;
+
 /// The text the URL asks for, and a sentence where it can't be had.
 pub fn first_source(link: &Link) -> (Source, Option<String>) {
     let own = link.written.text.as_deref().map(unroll_protocol::text::from_str);

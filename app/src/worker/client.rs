@@ -9,13 +9,15 @@ use web_sys::{
     ErrorEvent, MessageChannel, MessageEvent, MessagePort, Worker, WorkerOptions, WorkerType,
 };
 
-/// The engines: one source, three binaries.
+/// The engines: one source, four binaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineBinary {
     /// The GPT lab's, on the CPU.
     Cpu,
     /// The chapters', on the CPU.
     Course,
+    /// The GPT lab's and that of models that are opened, on the CPU.
+    Given,
     /// The GPT lab's, on the GPU.
     WebGpu,
 }
@@ -25,6 +27,7 @@ impl EngineBinary {
         match self {
             Self::Cpu => "engine_cpu",
             Self::Course => "engine_course",
+            Self::Given => "engine_given",
             Self::WebGpu => "engine_webgpu",
         }
     }

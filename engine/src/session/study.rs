@@ -1,6 +1,6 @@
 //! A chapter's models in training, as the session runs them.
 
-use core::convert::Infallible;
+use core::{convert::Infallible, marker::PhantomData};
 
 use burn::tensor::Device;
 use unroll_model::{AnyStudy, Moment, Refusal, StudySlice};
@@ -15,8 +15,15 @@ pub trait Studies: Sized {
     /// not, so that the lab's code is left out of it.
     type Lab;
 
+    /// The same for models of another's making.
+    type Given: Marker;
+
     /// `None` where [`Self::Lab`] has no values.
     fn lab() -> Option<Self::Lab>;
+    /// `None` where [`Self::Given`] has no values.
+    fn given() -> Option<Self::Given> {
+        Self::Given::marker()
+    }
     /// Builds what `spec` describes for `text`.
     fn new(spec: &StudySpec, text: &str, device: &Device) -> Result<Self, Refusal>;
     /// A packed [`AnyStudy::saved`].
@@ -47,8 +54,28 @@ pub trait Studies: Sized {
     ) -> Result<Packed, Refusal>;
 }
 
+/// Whether an engine can do something: a type without values where it can't, so that the code for it is left
+/// out.
+pub trait Marker: Sized {
+    /// `None` where there are no values.
+    fn marker() -> Option<Self>;
+}
+
+impl Marker for () {
+    fn marker() -> Option<()> {
+        Some(())
+    }
+}
+
+impl Marker for Infallible {
+    fn marker() -> Option<Infallible> {
+        None
+    }
+}
+
 impl Studies for AnyStudy {
     type Lab = Infallible;
+    type Given = Infallible;
     type Moment = Moment;
 
     fn lab() -> Option<Infallible> {
@@ -104,11 +131,15 @@ impl Studies for AnyStudy {
     }
 }
 
-/// Used by the GPT lab's engines: without the chapters' models they are a third smaller.
-pub enum NoStudies {}
+/// Used by the GPT lab's engines: without the chapters' models they are a third smaller. `G` says whether the
+/// engine can take over models of another's making, too.
+pub enum NoStudies<G = Infallible> {
+    Never(Infallible, PhantomData<G>),
+}
 
-impl Studies for NoStudies {
+impl<G: Marker> Studies for NoStudies<G> {
     type Lab = ();
+    type Given = G;
     type Moment = Infallible;
 
     fn lab() -> Option<()> {
@@ -120,43 +151,63 @@ impl Studies for NoStudies {
     }
 
     async fn saved(&mut self) -> Result<Packed, Refusal> {
-        match *self {}
+        match *self {
+            Self::Never(never, _) => match never {},
+        }
     }
 
     fn restore(&mut self, _: &Packed) -> Result<(), Refusal> {
-        match *self {}
+        match *self {
+            Self::Never(never, _) => match never {},
+        }
     }
 
     fn started(&self) -> StudyStarted {
-        match *self {}
+        match *self {
+            Self::Never(never, _) => match never {},
+        }
     }
 
     fn step(&self) -> u32 {
-        match *self {}
+        match *self {
+            Self::Never(never, _) => match never {},
+        }
     }
 
     async fn advance(&mut self) -> StudySlice {
-        match *self {}
+        match *self {
+            Self::Never(never, _) => match never {},
+        }
     }
 
     fn discard(&mut self) {
-        match *self {}
+        match *self {
+            Self::Never(never, _) => match never {},
+        }
     }
 
     fn set_learning_rate(&mut self, _: f32) -> Result<(), Refusal> {
-        match *self {}
+        match *self {
+            Self::Never(never, _) => match never {},
+        }
     }
 
     fn moment(&mut self) -> Infallible {
-        match *self {}
+        match *self {
+            Self::Never(never, _) => match never {},
+        }
     }
 
     async fn ask(&mut self, _: &Question) -> Result<Packed, Refusal> {
-        match *self {}
+        match *self {
+            Self::Never(never, _) => match never {},
+        }
     }
 
     async fn ask_at(&mut self, _: &mut Infallible, _: &Question) -> Result<Packed, Refusal> {
-        match *self {}
+        match *self {
+            Self::Never(never, _) => match never {},
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! A tokenizer whose tokens are bytes and merged pairs of them.
 
+use core::fmt;
+
 use unroll_protocol::{GivenTokens, signs};
 
 use super::{VocabularyError, given::Given};
@@ -10,11 +12,28 @@ pub const LEARNED_FROM: usize = 1_000_000;
 /// Bytes of the longest token: a word has at most 64 characters.
 const LONGEST: usize = 256;
 
-/// Who merges, and in which words.
-#[derive(Debug)]
-enum Merging {
-    Learned(Encoder),
-    Given(Given),
+/// Who merges, and in which words. An engine that never meets one kind leaves out its code.
+pub trait Merging: fmt::Debug + Send + Sync {
+    /// The tokens of a text.
+    fn encode(&self, text: &str) -> Vec<u32>;
+    /// The tokens of one word, which need not be whole characters.
+    fn merged(&self, bytes: &[u8]) -> Vec<u32>;
+    /// The token before the first of a text.
+    fn beginning(&self) -> u32;
+}
+
+impl Merging for Encoder {
+    fn encode(&self, text: &str) -> Vec<u32> {
+        self.encode(text).into_iter().map(own).collect()
+    }
+
+    fn merged(&self, bytes: &[u8]) -> Vec<u32> {
+        self.merged(bytes).map(own).collect()
+    }
+
+    fn beginning(&self) -> u32 {
+        u32::from(b'\n')
+    }
 }
 
 /// Bytes and their merges, within words. Where they were learned here, the first 256 ids are the bytes.
@@ -22,7 +41,7 @@ enum Merging {
 pub struct BytePairs {
     /// None that were given.
     merges: Vec<[u32; 2]>,
-    merging: Merging,
+    merging: Box<dyn Merging>,
     /// The bytes of every id.
     pieces: Vec<Vec<u8>>,
 }
@@ -55,13 +74,13 @@ impl BytePairs {
     fn new(merges: Vec<[u32; 2]>) -> Self {
         let mut pieces = bpe::pieces(&merges);
         pieces.remove(bpe::END as usize);
-        let merging = Merging::Learned(Encoder::new(&merges, true));
+        let merging = Box::new(Encoder::new(&merges, true));
         Self { merges: merges.into_iter().map(|pair| pair.map(own)).collect(), merging, pieces }
     }
 
     /// Those that came with a model.
     pub fn given(tokens: &GivenTokens) -> Result<Self, VocabularyError> {
-        let merging = Merging::Given(Given::new(tokens)?);
+        let merging = Box::new(Given::new(tokens)?);
         Ok(Self { merges: Vec::new(), merging, pieces: tokens.pieces.clone() })
     }
 
@@ -99,26 +118,17 @@ impl BytePairs {
     }
 
     pub fn encode(&self, text: &str) -> Vec<u32> {
-        match &self.merging {
-            Merging::Learned(encoder) => encoder.encode(text).into_iter().map(own).collect(),
-            Merging::Given(given) => given.encode(text),
-        }
+        self.merging.encode(text)
     }
 
     /// The tokens of a row of bytes.
     pub fn merged(&self, bytes: &[u8]) -> Vec<u32> {
-        match &self.merging {
-            Merging::Learned(encoder) => encoder.merged(bytes).map(own).collect(),
-            Merging::Given(given) => given.merged(bytes),
-        }
+        self.merging.merged(bytes)
     }
 
     /// The token before the first of a text.
     pub fn beginning(&self) -> u32 {
-        match &self.merging {
-            Merging::Learned(_) => u32::from(b'\n'),
-            Merging::Given(given) => given.beginning(),
-        }
+        self.merging.beginning()
     }
 
     pub fn bytes(&self, ids: &[u32]) -> Vec<u8> {

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use unroll_protocol::GivenTokens;
 
-use super::{VocabularyError, letters::is_letter};
+use super::{VocabularyError, byte_pairs::Merging, letters::is_letter};
 
 /// The endings that are words of their own.
 const CONTRACTIONS: [&str; 7] = ["'s", "'t", "'re", "'ve", "'m", "'ll", "'d"];
@@ -67,13 +67,20 @@ impl Given {
         Ok(Self { bytes, merges: known, special })
     }
 
+    fn merge(&self, pair: [u32; 2]) -> Option<&Merge> {
+        let at = self.merges.binary_search_by_key(&pair, |merge| merge.pair).ok()?;
+        Some(&self.merges[at])
+    }
+}
+
+impl Merging for Given {
     /// The token before the first of a text: the special one, if there is one, or a line break.
-    pub fn beginning(&self) -> u32 {
+    fn beginning(&self) -> u32 {
         self.special.first().map_or(self.bytes[usize::from(b'\n')], |(_, id)| *id)
     }
 
     /// The tokens of a text.
-    pub fn encode(&self, text: &str) -> Vec<u32> {
+    fn encode(&self, text: &str) -> Vec<u32> {
         let mut tokens = Vec::new();
         let mut rest = text;
         loop {
@@ -88,14 +95,9 @@ impl Given {
         }
     }
 
-    fn merge(&self, pair: [u32; 2]) -> Option<&Merge> {
-        let at = self.merges.binary_search_by_key(&pair, |merge| merge.pair).ok()?;
-        Some(&self.merges[at])
-    }
-
     /// The tokens of one word: of all merges that can be made, the earliest is made first, and of
     /// equal ones the leftmost.
-    pub fn merged(&self, bytes: &[u8]) -> Vec<u32> {
+    fn merged(&self, bytes: &[u8]) -> Vec<u32> {
         let mut tokens: Vec<u32> =
             bytes.iter().map(|byte| self.bytes[usize::from(*byte)]).collect();
         // A token that was merged into the one before it is skipped: `next` and `before` lead past it.

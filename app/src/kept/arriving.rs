@@ -1,0 +1,231 @@
+//! A model of another's making that goes to the engine piece by piece: it is too large to be in the page's
+//! memory, even for a moment.
+
+use core::ops::Range;
+
+use unroll_protocol::{GivenModel, Weights};
+
+use super::{
+    incoming::{About, Beside, Infos, Need, PREFIX, Refusal, foreign, infos, metadata, needs},
+    places::{Lies, Place, Tensor, places, tensors},
+};
+
+/// Most values of a piece: 1 MB as 32-bit numbers.
+const PIECE: usize = 1 << 18;
+
+/// A file whose head was understood.
+pub struct Arriving {
+    pub model: GivenModel,
+    /// What the learner should know about how it was understood.
+    pub notes: Vec<String>,
+    places: Vec<Place>,
+    tensors: Vec<Tensor>,
+    needs: Vec<Need>,
+}
+
+/// Some rows of a tensor.
+pub struct Piece {
+    need: usize,
+    rows: Range<usize>,
+    /// Where they are in the file.
+    pub bytes: Range<u64>,
+}
+
+impl Arriving {
+    /// Understands the head of a file of so many bytes, with the tokenizer in `beside`.
+    pub fn new(head: &[u8], file: u64, beside: &Beside) -> Result<Self, Refusal> {
+        let (metadata, begins) = metadata(head, file)?;
+        let about = About::new(&metadata);
+        let mut notes = Vec::new();
+        let infos: Infos = infos(&metadata);
+        let embedding = infos.get(&format!("{PREFIX}wte.weight")).ok_or(Refusal::NoModel)?;
+        let count = embedding.shape.first().copied().unwrap_or_default();
+        let config = beside.config.as_ref().or(about.config.as_ref());
+        let gpt = foreign(&infos, config, beside, &mut notes)?;
+        gpt.validate_given(count).map_err(Refusal::Spec)?;
+        let tokens = beside.tokens.tokens(beside.vocabulary.as_ref(), count)?;
+        let places = places(&gpt, count);
+        let tensors = tensors(&places);
+        let mut needs = needs(&infos, &tensors, begins, gpt.tied)?;
+        needs.retain(Need::is_parameter);
+        Ok(Self { model: GivenModel { gpt, tokens }, notes, places, tensors, needs })
+    }
+
+    /// Number of weights that the engine is to get.
+    pub fn values(&self) -> u64 {
+        self.places.iter().map(|place| place.len() as u64).sum()
+    }
+
+    /// All pieces, one after the other as they are in each tensor.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece> {
+        self.needs.iter().enumerate().flat_map(|(at, need)| {
+            let [rows, columns] = self.tensors[need.place].rows();
+            let (step, bytes) = ((PIECE / columns.max(1)).max(1), need.bytes());
+            let row = (bytes.end - bytes.start) / rows.max(1) as u64;
+            (0..rows).step_by(step).map(move |from| {
+                let rows = from..rows.min(from + step);
+                let at_row = |at: usize| bytes.start + row * at as u64;
+                Piece { need: at, bytes: at_row(rows.start)..at_row(rows.end), rows }
+            })
+        })
+    }
+
+    /// The weights in a piece.
+    pub fn weights(&self, piece: &Piece, bytes: &[u8]) -> Result<Vec<Weights>, Refusal> {
+        if bytes.len() as u64 != piece.bytes.end - piece.bytes.start {
+            return Err(Refusal::Truncated);
+        }
+        let need = &self.needs[piece.need];
+        let (values, tensor) = (need.decoded(bytes), &self.tensors[need.place]);
+        let weights = tensor.parameters.iter().map(|&number| {
+            let place = &self.places[number];
+            let [_, columns] = tensor.rows();
+            let (count, first) = (piece.rows.len(), piece.rows.start);
+            let (begin, row, stride, values) = match place.lies {
+                Lies::Whole => (first * columns, count * columns, 0, values.clone()),
+                Lies::Third(part) => {
+                    let width = columns / 3;
+                    let rows = values.chunks(columns);
+                    let third = rows.flat_map(|row| &row[part * width..][..width]).copied();
+                    (first * width, count * width, 0, third.collect())
+                }
+                Lies::Transposed => {
+                    let column = |at: usize| values[at..].iter().step_by(columns).copied();
+                    let all = (0..columns).flat_map(column).collect();
+                    (first, count, place.shape[1], all)
+                }
+            };
+            let [begin, row, stride] = [begin, row, stride].map(|size| size as u32);
+            Weights { parameter: number as u32, begin, row, stride, values }
+        });
+        Ok(weights.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::Device;
+    use serde_json::{Value, json};
+    use unroll_model::{Filling, Given, read_all, token_tensor};
+
+    use super::*;
+    use crate::kept::{
+        incoming::{PREAMBLE, head_length},
+        tokens_file::TokensFile,
+    };
+
+    const FILE: &[u8] = include_bytes!("../../../tests/golden/gpt2/model.safetensors");
+    const TOKENIZER: &str = include_str!("../../../tests/golden/gpt2/tokenizer.json");
+    const CONFIG: &str = include_str!("../../../tests/golden/gpt2/config.json");
+    const EXPECTED: &str = include_str!("../../../tests/golden/gpt2/expected.json");
+
+    fn beside() -> Beside {
+        let tokenizer = serde_json::from_str(TOKENIZER).ok();
+        Beside {
+            config: serde_json::from_str(CONFIG).ok(),
+            tokens: TokensFile { tokenizer, merges: None },
+            ..Beside::default()
+        }
+    }
+
+    fn arriving(file: &[u8], beside: &Beside) -> Result<Arriving, Refusal> {
+        let length = head_length(file, file.len() as u64)? as usize;
+        Arriving::new(&file[PREAMBLE as usize..][..length], file.len() as u64, beside)
+    }
+
+    fn opened(file: &[u8], beside: &Beside) -> Given {
+        let arriving = arriving(file, beside).unwrap();
+        let mut filling = Filling::new(&arriving.model, &Device::flex()).unwrap();
+        let mut there = 0;
+        for piece in arriving.pieces() {
+            let bytes = &file[piece.bytes.start as usize..piece.bytes.end as usize];
+            for weights in arriving.weights(&piece, bytes).unwrap() {
+                assert!(weights.values.len() <= PIECE);
+                there = filling.put(&weights).unwrap();
+            }
+        }
+        assert_eq!(there, arriving.values());
+        filling.finish()
+    }
+
+    fn logits(given: &Given, ids: &[u32]) -> Vec<f32> {
+        let tokens = token_tensor(ids, 1, &given.model.device());
+        let logits = given.model.forward(tokens).reshape([-1]);
+        pollster::block_on(read_all([logits])).unwrap().concat()
+    }
+
+    /// The same file with another head, and with more bytes behind it.
+    fn with_head(change: impl FnOnce(&mut Value), more: &[u8]) -> Vec<u8> {
+        let length = head_length(FILE, FILE.len() as u64).unwrap() as usize;
+        let mut head: Value = serde_json::from_slice(&FILE[8..8 + length]).unwrap();
+        change(&mut head);
+        let head = serde_json::to_vec(&head).unwrap();
+        [&(head.len() as u64).to_le_bytes(), head.as_slice(), &FILE[8 + length..], more].concat()
+    }
+
+    #[test]
+    fn a_file_arrives_with_the_logits_of_transformers() {
+        let given = opened(FILE, &beside());
+        let expected: Value = serde_json::from_str(EXPECTED).unwrap();
+        let text = expected["text"].as_str().unwrap();
+        let ids = given.tokenizer.encode(text);
+        assert_eq!(json!(ids), expected["ids"]);
+        let rows = expected["logits"].as_array().unwrap().iter();
+        let expected = rows.flat_map(|row| row.as_array().unwrap()).map(|v| v.as_f64().unwrap());
+        let found = logits(&given, &ids);
+        assert_eq!(found.len(), 300 * ids.len());
+        for (found, expected) in found.into_iter().zip(expected) {
+            assert!((f64::from(found) - expected).abs() < 1e-4, "{found} instead of {expected}");
+        }
+    }
+
+    #[test]
+    fn an_output_layer_of_its_own_arrives_too() {
+        // The file's embedding once more, as the output layer, but for its first row.
+        let length = head_length(FILE, FILE.len() as u64).unwrap() as usize;
+        let head: Value = serde_json::from_slice(&FILE[8..8 + length]).unwrap();
+        let at = |end: usize| head["transformer.wte.weight"]["data_offsets"][end].as_u64().unwrap();
+        let mut copy = FILE[8 + length..][at(0) as usize..at(1) as usize].to_vec();
+        copy[..96].fill(0);
+        let body = FILE.len() - 8 - length;
+        let info =
+            json!({"dtype": "F16", "shape": [300, 48], "data_offsets": [body, body + copy.len()]});
+        let file = with_head(|head| head["lm_head.weight"] = info, &copy);
+        let mut beside = beside();
+        beside.config.as_mut().unwrap()["tie_word_embeddings"] = false.into();
+        let (tied, untied) = (opened(FILE, &beside), opened(&file, &beside));
+        let (tied, untied) = (logits(&tied, &[5, 7, 9]), logits(&untied, &[5, 7, 9]));
+        for (tied, untied) in tied.chunks(300).zip(untied.chunks(300)) {
+            assert_eq!(untied[0], 0.0);
+            let pairs = tied[1..].iter().zip(&untied[1..]);
+            assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-5));
+        }
+    }
+
+    #[test]
+    fn wrong_files_are_refused() {
+        let refused =
+            |file: &[u8], beside: &Beside| arriving(file, beside).err().unwrap().to_string();
+        let none = Beside::default();
+        assert!(refused(FILE, &none).contains("tokenizer"), "{}", refused(FILE, &none));
+        assert_eq!(refused(&FILE[..FILE.len() - 1], &beside()), Refusal::Truncated.to_string());
+        let renamed = with_head(
+            |head| {
+                let tensor = head["transformer.h.1.mlp.c_fc.weight"].take();
+                head.as_object_mut().unwrap().remove("transformer.h.1.mlp.c_fc.weight");
+                head["transformer.h.1.mlp.up.weight"] = tensor;
+            },
+            &[],
+        );
+        assert!(refused(&renamed, &beside()).contains("transformer.h.1.mlp.c_fc.weight"));
+        let other =
+            with_head(|head| head["transformer.wte.weight"]["shape"] = json!([150, 96]), &[]);
+        assert!(!refused(&other, &beside()).is_empty());
+        let mut large = beside();
+        large.config.as_mut().unwrap()["n_head"] = 5.into();
+        assert!(refused(FILE, &large).contains("5 heads"));
+        let mut neo = beside();
+        neo.config.as_mut().unwrap()["activation_function"] = "silu".into();
+        assert!(refused(FILE, &neo).contains("silu"));
+    }
+}

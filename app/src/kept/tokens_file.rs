@@ -1,0 +1,223 @@
+//! The tokenizer of a model from elsewhere: `tokenizer.json`, as Hugging Face's tokenizers writes it, or
+//! GPT-2's own `vocab.json` and `merges.txt`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+use unroll_protocol::GivenTokens;
+
+use super::incoming::Refusal;
+
+/// A tokenizer as its files have it.
+#[derive(Clone, Debug, Default)]
+pub struct TokensFile {
+    /// A whole `tokenizer.json`.
+    pub tokenizer: Option<Value>,
+    /// The text of `merges.txt`.
+    pub merges: Option<String>,
+}
+
+impl TokensFile {
+    /// Whether it can be one, with a `vocab.json` if `has_vocabulary`.
+    pub fn is_there(&self, has_vocabulary: bool) -> bool {
+        self.tokenizer.is_some() || (self.merges.is_some() && has_vocabulary)
+    }
+
+    /// The tokens of a model that knows so many of them.
+    pub fn tokens(&self, vocabulary: Option<&Value>, count: usize) -> Result<GivenTokens, Refusal> {
+        if let Some(file) = &self.tokenizer {
+            return of_tokenizer(file, count);
+        }
+        let ids =
+            vocabulary.and_then(Value::as_object).ok_or_else(|| no_tokenizer("vocab.json"))?;
+        let lines = self.merges.as_deref().unwrap_or_default().lines();
+        // The first line may say which version it is.
+        let pairs = lines.filter(|line| !line.starts_with("#version") && !line.is_empty());
+        let pairs =
+            pairs.map(|line| line.split_once(' ').ok_or_else(|| no_tokenizer("merges.txt")));
+        collect(ids, pairs, Vec::new(), count)
+    }
+}
+
+fn no_tokenizer(file: &str) -> Refusal {
+    Refusal::Vocabulary(format!("Its {file} is damaged, or not that of a tokenizer."))
+}
+
+fn of_tokenizer(file: &Value, count: usize) -> Result<GivenTokens, Refusal> {
+    let part = |path: &str| file.pointer(path).filter(|value| !value.is_null());
+    // What would cut texts otherwise than GPT-2 does, by where the file says so.
+    let usual: [(&str, &[Value]); 9] = [
+        ("/model/type", &["BPE".into()]),
+        ("/pre_tokenizer/type", &["ByteLevel".into()]),
+        ("/pre_tokenizer/add_prefix_space", &[false.into()]),
+        ("/pre_tokenizer/use_regex", &[true.into()]),
+        ("/normalizer", &[]),
+        ("/model/continuing_subword_prefix", &["".into()]),
+        ("/model/end_of_word_suffix", &["".into()]),
+        ("/model/byte_fallback", &[false.into()]),
+        ("/model/ignore_merges", &[false.into()]),
+    ];
+    for (path, allowed) in usual {
+        if let Some(found) = part(path).filter(|found| !allowed.contains(*found)) {
+            let found = found.get("type").unwrap_or(found);
+            return Err(Refusal::Vocabulary(format!(
+                "Unroll reads tokenizers of GPT-2’s kind. This one has {found} as its {}.",
+                path.trim_start_matches('/').replace('/', "’s ")
+            )));
+        }
+    }
+    if part("/pre_tokenizer").is_none() {
+        return Err(Refusal::Vocabulary(
+            "Unroll reads tokenizers of GPT-2’s kind. This one does not work on bytes.".to_owned(),
+        ));
+    }
+    let damaged = || no_tokenizer("tokenizer.json");
+    let ids = part("/model/vocab").and_then(Value::as_object).ok_or_else(damaged)?;
+    let merges = part("/model/merges").and_then(Value::as_array).ok_or_else(damaged)?;
+    let pairs = merges.iter().map(|merge| {
+        let pair = match merge {
+            Value::String(pair) => pair.split_once(' '),
+            pair => pair.get(0).and_then(Value::as_str).zip(pair.get(1).and_then(Value::as_str)),
+        };
+        pair.ok_or_else(damaged)
+    });
+    let mut added = Vec::new();
+    for token in part("/added_tokens").and_then(Value::as_array).into_iter().flatten() {
+        let id = token.get("id").and_then(Value::as_u64);
+        let content = token.get("content").and_then(Value::as_str);
+        added.push((content.ok_or_else(damaged)?, id.ok_or_else(damaged)?));
+    }
+    collect(ids, pairs, added, count)
+}
+
+/// The byte that each character of a vocabulary stands for: printable ones for themselves, and the
+/// others are numbered from 256 on (Radford et al. 2019, in the code).
+fn alphabet() -> BTreeMap<char, u8> {
+    let is_printed = |byte: u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
+    let mut others = '\u{100}'..;
+    let mut stands = |byte: u8| match is_printed(byte) {
+        true => Some(char::from(byte)),
+        false => others.next(),
+    };
+    (0..=u8::MAX).filter_map(|byte| Some((stands(byte)?, byte))).collect()
+}
+
+/// The tokens of these ids, merges, and tokens that stand for their own text.
+fn collect<'a>(
+    ids: &'a Map<String, Value>,
+    pairs: impl Iterator<Item = Result<(&'a str, &'a str), Refusal>>,
+    added: Vec<(&str, u64)>,
+    count: usize,
+) -> Result<GivenTokens, Refusal> {
+    let alphabet = alphabet();
+    let id_of = |token: &str| {
+        let id = ids.get(token).and_then(Value::as_u64).and_then(|id| usize::try_from(id).ok());
+        id.filter(|id| *id < count)
+    };
+    let foreign = || {
+        Refusal::Vocabulary(format!(
+            "This tokenizer belongs to another model: it has tokens that a model of {count} tokens does \
+             not know."
+        ))
+    };
+    let mut pieces = vec![Vec::new(); count];
+    let is_added = |text: &str| added.iter().any(|(other, _)| *other == text);
+    for text in ids.keys().filter(|text| !is_added(text)) {
+        let bytes: Option<Vec<u8>> = text.chars().map(|c| alphabet.get(&c).copied()).collect();
+        pieces[id_of(text).ok_or_else(foreign)?] = bytes.ok_or_else(|| {
+            Refusal::Vocabulary(format!(
+                "Its token “{text}” does not stand for bytes, as GPT-2’s do."
+            ))
+        })?;
+    }
+    let mut merges = Vec::new();
+    let mut merged = BTreeSet::new();
+    for pair in pairs {
+        let (left, right) = pair?;
+        let whole = id_of(&format!("{left}{right}"));
+        let (Some(whole), Some(left), Some(right)) = (whole, id_of(left), id_of(right)) else {
+            return Err(foreign());
+        };
+        merged.insert(whole);
+        merges.push([left as u32, right as u32]);
+    }
+    let mut special = Vec::new();
+    // Where nothing says so, what no merge makes stands for its own text.
+    for (id, piece) in pieces.iter().enumerate() {
+        if piece.len() > 1 && !merged.contains(&id) {
+            special.push(id as u32);
+        }
+    }
+    for (text, id) in added {
+        let id = usize::try_from(id).ok().filter(|id| *id < count).ok_or_else(foreign)?;
+        pieces[id] = text.as_bytes().to_vec();
+        special.push(id as u32);
+    }
+    Ok(GivenTokens { pieces, merges, special })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use unroll_model::Tokenizer;
+
+    use super::*;
+
+    const TOKENIZER: &str = include_str!("../../../tests/golden/gpt2/tokenizer.json");
+    const VOCABULARY: &str = include_str!("../../../tests/golden/gpt2/vocab.json");
+    const MERGES: &str = include_str!("../../../tests/golden/gpt2/merges.txt");
+
+    fn json(text: &str) -> Value {
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn of(tokenizer: Value) -> Result<GivenTokens, Refusal> {
+        TokensFile { tokenizer: Some(tokenizer), merges: None }.tokens(None, 300)
+    }
+
+    fn refused(change: impl Fn(&mut Value)) -> String {
+        let mut file = json(TOKENIZER);
+        change(&mut file);
+        of(file).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn both_ways_to_write_it_are_the_same_tokenizer() {
+        let whole = of(json(TOKENIZER)).unwrap();
+        assert_eq!((whole.pieces.len(), whole.special.as_slice()), (300, [0].as_slice()));
+        let parts = TokensFile { tokenizer: None, merges: Some(MERGES.to_owned()) };
+        assert!(parts.is_there(true) && !parts.is_there(false));
+        assert_eq!(parts.tokens(Some(&json(VOCABULARY)), 300).unwrap(), whole);
+        // Newer files have pairs where older ones have a space.
+        let mut older = json(TOKENIZER);
+        for merge in older["model"]["merges"].as_array_mut().unwrap() {
+            let pair = merge.as_array().unwrap();
+            *merge = format!("{} {}", pair[0].as_str().unwrap(), pair[1].as_str().unwrap()).into();
+        }
+        assert_eq!(of(older).unwrap(), whole);
+        let tokenizer = Tokenizer::given(&whole).unwrap();
+        let text = "Once, there wasn't a café 🙂.<|endoftext|>";
+        let ids = tokenizer.encode(text);
+        assert_eq!((tokenizer.written(&ids).as_str(), ids.last()), (text, Some(&0)));
+    }
+
+    #[test]
+    fn other_kinds_are_refused_and_named() {
+        let word_piece = refused(|file| file["model"]["type"] = "WordPiece".into());
+        assert!(word_piece.contains("\"WordPiece\" as its model’s type"), "{word_piece}");
+        let split = refused(|file| file["pre_tokenizer"] = json!({"type": "Sequence"}));
+        assert!(split.contains("\"Sequence\" as its pre_tokenizer’s type"), "{split}");
+        let lower = refused(|file| file["normalizer"] = json!({"type": "Lowercase"}));
+        assert!(lower.contains("\"Lowercase\" as its normalizer"), "{lower}");
+        assert!(refused(|file| file["pre_tokenizer"] = Value::Null).contains("on bytes"));
+        assert!(refused(|file| file["model"]["merges"] = Value::Null).contains("damaged"));
+        assert!(refused(|file| file["model"]["merges"][3] = json!(7)).contains("damaged"));
+        assert!(refused(|file| file["model"]["merges"][3] = json!(["x", "y"])).contains("another"));
+        assert!(refused(|file| file["model"]["vocab"]["h"] = 300.into()).contains("another"));
+        assert!(refused(|file| file["model"]["vocab"]["世"] = 3.into()).contains("“世”"));
+        assert!(refused(|file| file["added_tokens"][0]["id"] = 5000.into()).contains("another"));
+        let merges = Some("no pair".replace(' ', ""));
+        let damaged = TokensFile { tokenizer: None, merges }.tokens(Some(&json(VOCABULARY)), 300);
+        assert!(damaged.unwrap_err().to_string().contains("merges.txt"));
+    }
+}
