@@ -1,5 +1,8 @@
 //! The two enums that make up all traffic between the page and an engine.
 
+use core::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -227,14 +230,40 @@ impl Recorded {
         most: usize,
         asked: Option<u32>,
     ) -> bool {
-        let count = moments.len();
-        while moments.len() > most {
-            let place = |at: usize| (f64::from(step(&moments[at])) + 1.0).ln();
-            let gap = |at: &usize| place(at + 1) - place(at - 1);
-            let inner = (1..moments.len() - 1).filter(|at| Some(step(&moments[*at])) != asked);
-            let Some(spare) = inner.min_by(|a, b| gap(a).total_cmp(&gap(b))) else { break };
-            moments.remove(spare);
+        let mut spare = moments.len().saturating_sub(most);
+        if spare == 0 {
+            return false;
         }
+        let place = |moment: &T| (f64::from(step(moment)) + 1.0).ln();
+        let places: Vec<f64> = moments.iter().map(place).collect();
+        let last = moments.len() - 1;
+        // The neighbors of each, among those that are left.
+        let mut beside: Vec<[usize; 2]> =
+            (0..=last).map(|at| [at.wrapping_sub(1), at + 1]).collect();
+        let mut is_left = vec![true; moments.len()];
+        // Of numbers that are not negative, the order is that of their bits.
+        let gap = |at: usize, [left, right]: [usize; 2]| {
+            Reverse(((places[right] - places[left]).to_bits(), at))
+        };
+        let may_go = |at: &usize| (1..last).contains(at) && Some(step(&moments[*at])) != asked;
+        let inner = (0..=last).filter(may_go);
+        let mut gaps: BinaryHeap<_> = inner.map(|at| gap(at, beside[at])).collect();
+        while let Some(nearest) = gaps.pop().filter(|_| spare > 0) {
+            let Reverse((_, at)) = nearest;
+            // Since this was said of it, a neighbor or itself has gone.
+            if !is_left[at] || gap(at, beside[at]) != nearest {
+                continue;
+            }
+            is_left[at] = false;
+            spare -= 1;
+            let [left, right] = beside[at];
+            beside[left][1] = right;
+            beside[right][0] = left;
+            gaps.extend([left, right].into_iter().filter(may_go).map(|at| gap(at, beside[at])));
+        }
+        let mut is_left = is_left.into_iter();
+        let count = moments.len();
+        moments.retain(|_| is_left.next().unwrap_or(true));
         moments.len() < count
     }
 
@@ -294,4 +323,50 @@ pub struct Progress {
     pub tokens_per_second: f32,
     /// Median milliseconds of a step, likewise.
     pub milliseconds_per_step: f32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What [`Recorded::thin`] says it does, word for word.
+    fn thinned(mut steps: Vec<u32>, most: usize, asked: Option<u32>) -> Vec<u32> {
+        while steps.len() > most {
+            let place = |at: usize| (f64::from(steps[at]) + 1.0).ln();
+            let gap = |at: &usize| place(at + 1) - place(at - 1);
+            let inner = (1..steps.len() - 1).filter(|at| Some(steps[*at]) != asked);
+            let Some(spare) = inner.min_by(|a, b| gap(a).total_cmp(&gap(b))) else { break };
+            steps.remove(spare);
+        }
+        steps
+    }
+
+    #[test]
+    fn moments_are_thinned_as_one_by_one() {
+        let spaced = |every: u32| (0..300).map(|at| at * every).collect::<Vec<u32>>();
+        let uneven = (1..300_u32).scan(0, |step, at| {
+            *step += at.wrapping_mul(2_654_435_761) % 97 + 1;
+            Some(*step)
+        });
+        let steps = [spaced(1), spaced(10), uneven.collect(), vec![7, 8, 9], vec![7], vec![]];
+        for steps in steps {
+            for most in [2, 3, 50, 256] {
+                for asked in [None, Some(8), Some(150)] {
+                    let mut moments = steps.clone();
+                    let is_thinner = Recorded::thin(&mut moments, |step| *step, most, asked);
+                    assert_eq!(moments, thinned(steps.clone(), most, asked));
+                    assert_eq!(is_thinner, moments.len() < steps.len());
+                }
+            }
+        }
+    }
+
+    /// One by one, this takes half an hour.
+    #[test]
+    fn many_moments_are_thinned() {
+        let mut moments: Vec<u32> = (0..200_000).collect();
+        assert!(Recorded::thin(&mut moments, |step| *step, 256, Some(199_990)));
+        assert_eq!(moments.len(), 256);
+        assert!([0, 199_990, 199_999].iter().all(|step| moments.contains(step)));
+    }
 }
