@@ -423,6 +423,7 @@ impl Store {
             self.notify(Severity::Refusal, error.to_string());
             return;
         }
+        self.keeping(|keeping| keeping.anew(None));
         if !self.is_open() {
             self.take_source(source);
             self.built.set(link);
@@ -434,7 +435,6 @@ impl Store {
             self.send(&Command::Save);
         }
         self.pace.update_value(|pace| pace.keep_previous = trained);
-        self.keeping(|keeping| keeping.anew(None));
         self.send_start(Starting { link, source, curve: None, past: None }, None);
     }
 
@@ -467,6 +467,14 @@ impl Store {
     /// Puts an earlier state of the present run among its moments.
     pub fn recall(self, earlier: Box<Checkpoint>) {
         self.send(&Command::Recall(earlier));
+    }
+
+    /// Whether the engine has the model with that number, see [`Self::generation`], and is not about to
+    /// be given another.
+    pub fn has(self, generation: u32) -> bool {
+        self.generation() == generation
+            && self.device.with_untracked(|device| matches!(device, Device::Ready { .. }))
+            && self.pace.with_value(|pace| pace.starting.is_empty())
     }
 
     /// Which model this is: another number after each that was built.
