@@ -14,6 +14,7 @@ import {
   drawn,
   eventually,
   exported,
+  hasWebGpuEngine,
   live,
   number,
   numberUntil,
@@ -24,6 +25,7 @@ import {
 } from "./harness.mjs";
 
 const site = useSite();
+const gpu = useSite({ webgpu: true });
 const SMALL = "?layers=1&heads=2&width=16&context=24&batch=4&seed=5&workers=1&device=cpu";
 const SCRIPT = new URL("../docs/train.py", import.meta.url);
 
@@ -283,6 +285,32 @@ test("the moments of a run come back after a crash, and when it is brought back"
   assert.deepEqual(await attention(page), seen[1]);
   await before(page, 1);
   assert.deepEqual(await attention(page), seen[0]);
+});
+
+const skip = hasWebGpuEngine() ? false : "the site was built without the WebGPU engine";
+
+test("the moments of a run go along to another engine", { skip, timeout: 300_000 }, async (t) => {
+  const { all, seen } = await run(await opened(t, SMALL), [1, 3, 6]);
+  const page = await gpu.open(t, "about:blank");
+  let arrive;
+  const arrived = new Promise((resolve) => (arrive = resolve));
+  await page.route("**/engine_webgpu_bg.wasm*", async (route) => {
+    await arrived;
+    await route.continue();
+  });
+  await page.goto(new URL(`${SMALL.replace("device=cpu", "device=webgpu")}&adapter=software`, gpu.url).href);
+  await live(page, "attention");
+  await choose(page, "run-open", folder(t, all));
+  await moments(page, 3);
+  await closeSettings(page);
+  arrive();
+  await page.locator('[data-testid="device-badge"][data-device="webgpu"]').waitFor({ timeout: 240_000 });
+  await moments(page, 3);
+  for (const [step, expected] of [[3, seen[1]], [1, seen[0]]]) {
+    await before(page, step);
+    const found = (await attention(page)).flat();
+    for (const [at, weight] of expected.flat().entries()) assert(Math.abs(found[at] - weight) < 1e-4, `step ${step}`);
+  }
 });
 
 test("of two runs in a folder the one that is further goes on, with its own text and losses", async (t) => {
