@@ -473,7 +473,7 @@ impl Store {
     /// be given another.
     pub fn has(self, generation: u32) -> bool {
         self.generation() == generation
-            && self.device.with_untracked(|device| matches!(device, Device::Ready { .. }))
+            && self.questions.alive.get_untracked()
             && self.pace.with_value(|pace| pace.starting.is_empty())
     }
 
