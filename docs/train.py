@@ -1,14 +1,11 @@
 """Continues a run from Unroll's lab, just as the page would: the same batches in the same order, the same AdamW,
 the same learning-rate schedule. Only dropout differs: it drops other values. The script starts from the latest model
-in the folder `run` and saves new models there. The page can open that folder. Run it as one process, or as several:
+in the folder `run` and saves new models there. The page can open that folder. It needs torch and safetensors.
     python train.py --steps 1000
-    torchrun --nproc-per-node 8 train.py --steps 1000
-Needs torch and safetensors."""
+    torchrun --nproc-per-node 8 train.py --steps 1000  # several processes that share each batch"""
 
-import argparse, itertools, json, math, os, pathlib, urllib.parse
-import torch
-from safetensors import safe_open
-from safetensors.torch import save_file
+import argparse, itertools, json, math, os, pathlib, sys, urllib.parse
+import safetensors.torch, torch
 from torch import distributed as dist, nn
 from torch.nn import functional as F
 
@@ -51,13 +48,11 @@ class Block(nn.Module):
         mixed = F.scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=True, scale=scale)
         return self.attn["c_proj"](mixed.transpose(1, 2).reshape(rows, length, width))
 
-    def feed_forward(self, x):
-        return self.mlp["c_proj"](ACTIVATIONS[self.config["activation_function"]](self.mlp["c_fc"](x)))
-
     def forward(self, x):
         dropped = lambda y: F.dropout(y, self.config["resid_pdrop"], self.training)
         x = x + dropped(self.attention(self.ln_1(x)))
-        return x + dropped(self.feed_forward(self.ln_2(x)))
+        hidden = ACTIVATIONS[self.config["activation_function"]](self.mlp["c_fc"](self.ln_2(x)))
+        return x + dropped(self.mlp["c_proj"](hidden))
 
 
 class GPT(nn.Module):
@@ -66,18 +61,16 @@ class GPT(nn.Module):
     def __init__(self, config):
         super().__init__()
         width, vocabulary, self.config = config["n_embd"], config["vocab_size"], config
-        blocks = [Block(config) for _ in range(config["n_layer"])]
-        parts = {"wte": nn.Embedding(vocabulary, width), "wpe": nn.Embedding(config["n_positions"], width)}
-        parts |= {"h": nn.ModuleList(blocks), "ln_f": nn.LayerNorm(width, config["layer_norm_epsilon"])}
-        self.transformer = nn.ModuleDict(parts)
+        embeddings = {"wte": nn.Embedding(vocabulary, width), "wpe": nn.Embedding(config["n_positions"], width)}
+        self.transformer = nn.ModuleDict(embeddings)
+        self.transformer["h"] = nn.Sequential(*[Block(config) for _ in range(config["n_layer"])])
+        self.transformer["ln_f"] = nn.LayerNorm(width, config["layer_norm_epsilon"])
         self.lm_head = None if config["tie_word_embeddings"] else nn.Linear(width, vocabulary, bias=False)
 
     def forward(self, tokens, targets):
         parts = self.transformer
         x = parts["wte"](tokens) + parts["wpe"].weight[: tokens.shape[1]]
-        x = F.dropout(x, self.config["embd_pdrop"], self.training)
-        for block in parts["h"]:
-            x = block(x)
+        x = parts["h"](F.dropout(x, self.config["embd_pdrop"], self.training))
         head = parts["wte"] if self.lm_head is None else self.lm_head
         return F.cross_entropy((parts["ln_f"](x) @ head.weight.T).flatten(0, 1).float(), targets.flatten())
 
@@ -126,22 +119,22 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, default="run", help="folder with the run's models and losses")
     parser.add_argument("--text", default="text.txt", help="the text it trains on (UTF-8)")
     parser.add_argument("--steps", type=int, default=1000, help="total number of steps to reach")
+    parser.add_argument("--lr", type=float, help="peak learning rate from now on, instead of the run's own")
     parser.add_argument("--rows", type=int, default=64, help="maximum rows per process at once")
     parser.add_argument("--bf16", action="store_true", help="compute in bfloat16, which many GPUs do faster")
     args = parser.parse_args()
     world, rank = int(os.environ.get("WORLD_SIZE", 1)), int(os.environ.get("RANK", 0))
     device = torch.device(f"cuda:{os.environ.get('LOCAL_RANK', 0)}" if torch.cuda.is_available() else "cpu")
     if world > 1: dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
-    models = sorted(args.folder.glob("unroll-step-*.safetensors"), key=lambda path: int(path.stem[12:]))
+    models = [path for path in args.folder.glob("unroll-step-*.safetensors") if path.stem[12:].isdecimal()]
     if not models: parser.error(f"There is no unroll-step-….safetensors in {args.folder}.")
-    with safe_open(models[-1], "pt") as file:
+    with safetensors.safe_open(max(models, key=lambda path: int(path.stem[12:])), "pt") as file:
         metadata, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}
     config, characters, unroll = (json.loads(metadata[name]) for name in ["config", "vocabulary", "unroll"])
     settings = {**DEFAULTS, **dict(urllib.parse.parse_qsl(unroll["settings"]))}
-    step, clip = unroll["step"], float(settings["clip"])
-    peak = float(unroll.get("learning_rate", settings["lr"]))
     seed, rows, warmup = (int(settings[name]) for name in ["seed", "batch", "warmup"])
-    own_rows, context = rows // world, config["n_positions"]
+    step, context, own_rows = unroll["step"], config["n_positions"], rows // world
+    clip, peak = float(settings["clip"]), args.lr or float(unroll.get("learning_rate", settings["lr"]))
     if config.get("model_type") != "gpt2" or settings["optimizer"] != "adamw":
         parser.error("This script only works with models built like GPT-2 and trained with AdamW.")
     if rows % world: parser.error(f"A batch has {rows} rows, which {world} processes can't share evenly.")
@@ -157,22 +150,24 @@ def main():
     tokens = tokens_of(args.text, characters, context)
 
     def save():
-        now = dict(model.state_dict())
-        for name, p in model.named_parameters():
-            now |= {prefix + name: optimizer.state[p][kind] for kind, prefix in ADAM.items()}
+        now = model.state_dict()
+        for kind, prefix in ADAM.items():
+            now |= {prefix + name: optimizer.state[p][kind] for name, p in model.named_parameters()}
         now = {name: tensor.cpu().contiguous() for name, tensor in now.items()}
-        about = {**metadata, "unroll": json.dumps({**unroll, "step": step})}
+        about = {**metadata, "unroll": json.dumps({**unroll, "step": step, "learning_rate": peak})}
         path = args.folder / f"unroll-step-{step}.safetensors"
-        save_file(now, path.with_suffix(".part"), about)
+        safetensors.torch.save_file(now, path.with_suffix(".part"), about)
         path.with_suffix(".part").replace(path)  # so that no half-written file has this name
 
-    losses = args.folder / "losses.csv"
-    if rank == 0:  # drop losses after the latest model: those steps run again
+    saved, losses = step, args.folder / "losses.csv"
+    if rank == 0:  # drop lines that were cut off, and losses after the latest model: those steps run again
         lines = losses.read_text().splitlines()[1:] if losses.exists() else []
-        lines = [line for line in lines if int(line.split(",")[0]) <= step]
-        losses.write_text("\n".join([COLUMNS, *lines, ""]))
-    due = step + max(1, step // 16)  # every step at first, then whenever it has grown by a sixteenth
+        lines = [line for line in lines if line.count(",") == 4 and int(line.split(",")[0]) <= step]
+        losses.with_suffix(".part").write_text("\n".join([COLUMNS, *lines, ""]))
+        losses.with_suffix(".part").replace(losses)
+        if step >= args.steps: print(f"This run is at step {step}. To train on, ask for more --steps.")
     while step < args.steps:
+        torch.manual_seed(hash((seed, step, rank)))  # each process drops other values, at each step the same again
         inputs, targets = (part[rank::world].to(device) for part in batch_at(tokens, seed, step, rows, context))
         loss = torch.zeros((), device=device)
         for part in torch.arange(own_rows).split(args.rows):
@@ -181,20 +176,25 @@ def main():
             part_loss.backward()  # gradients add up over the parts
             loss += part_loss.detach() / world
         norm = nn.utils.clip_grad_norm_(model.parameters(), clip or math.inf)  # 0: no clipping
-        step += 1
-        for group in optimizer.param_groups: group["lr"] = rate_at(step, peak, warmup)
+        if world > 1: dist.all_reduce(loss)
+        loss, norm, rate = loss.item(), norm.item(), rate_at(step + 1, peak, warmup)
+        if not math.isfinite(loss + norm):  # all processes have the same loss and norm, so all stop
+            problem = f"Step {step + 1} was not taken: its loss is {loss} and its gradient norm is {norm}."
+            if rank == 0: print(problem, f"Try a lower learning rate: --lr {peak / 4:g}", file=sys.stderr)
+            break
+        for group in optimizer.param_groups: group["lr"] = rate
         optimizer.step()
         optimizer.zero_grad()
-        if world > 1: dist.all_reduce(loss)
+        step += 1
         if rank == 0:
-            row = [step, loss.item(), norm.item(), rate_at(step, peak, warmup), ""]
-            with open(losses, "a") as file: print(*row, sep=",", file=file)
-            print(f"step {step}: loss {loss.item():.4f}", flush=True)
-            if step >= due or step >= args.steps:
-                due = step + max(1, step // 16)
+            with open(losses, "a") as file: print(step, loss, norm, rate, "", sep=",", file=file)
+            print(f"step {step}: loss {loss:.4f}", flush=True)
+            if step >= saved + max(1, saved // 16) or step >= args.steps:  # often at first, then less and less
+                saved = step
                 save()
     if world > 1: dist.barrier()  # wait for all processes
     if world > 1: dist.destroy_process_group()
+    if step < args.steps: sys.exit(1)
 
 
 main()

@@ -7,6 +7,7 @@ import {
   asNumber,
   atRest,
   byId,
+  crash,
   eventually,
   exported,
   live,
@@ -278,18 +279,14 @@ test("a runaway learning rate stops training, says so, and offers the last good 
 test("when the engine dies the page says so and a fresh one takes over", async (t) => {
   const page = await site.open(t, SMALL, { allow: [/boom/] });
   await live(page, "attention");
-  const crash = async (sentence) => {
-    await page.workers()[0].evaluate(() => void setTimeout(() => { throw new Error("boom"); }));
-    await page.locator('[data-testid="notice"]', { hasText: sentence }).waitFor();
-  };
   // Nothing was trained yet: there is nothing to lose.
-  await crash("a new, untrained model");
+  await crash(page, "a new, untrained model");
   await page.locator('[data-testid="train-toggle"]:not([aria-disabled])').waitFor();
   await train(page, 20);
   await openSettings(page);
   const step = await number(page, "loss-step");
   await page.locator('[data-testid="kept-run"]', { hasText: `step ${step},` }).waitFor();
-  await crash(`the model as it was at step ${step}.`);
+  await crash(page, `the model as it was at step ${step}.`);
   await numberUntil(page, "loss-step", (now) => now === step, `${step} again`);
   await train(page, step + 10);
   assert((await number(page, "loss-value")) < 4);

@@ -408,6 +408,12 @@ export async function train(page, steps) {
   return number(page, "loss-step");
 }
 
+/** Has the lab's engine throw an error, which tests of it allow, and waits until the page says this. */
+export async function crash(page, sentence) {
+  await page.workers()[0].evaluate(() => void setTimeout(() => { throw new Error("boom"); }));
+  await page.locator('[data-testid="notice"]', { hasText: sentence }).waitFor();
+}
+
 /** Waits for two frames, and for what they told observers: whatever was to be drawn is drawn. */
 export async function drawn(page) {
   const frames = page.evaluate(

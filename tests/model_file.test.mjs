@@ -128,7 +128,7 @@ test("what can't be opened is refused with a reason, and the model on show goes 
     ["empty.safetensors", Buffer.alloc(0), "not a safetensors file"],
     ["hostile.safetensors", hostile, "not a safetensors file"],
     ["short.safetensors", bytes.subarray(0, bytes.length - 9), "ends too early"],
-    ["nan.safetensors", nan, "not a usable number"],
+    ["nan.safetensors", nan, "Some of its numbers can’t be used: they are NaN or infinite."],
     ["pytorch_model.bin", Buffer.from("PK\u0003\u0004"), "not a safetensors file"],
   ];
   for (const [name, buffer, reason] of cases) {

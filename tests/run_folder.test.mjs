@@ -10,8 +10,11 @@ import {
   accessibilityProblems,
   byId,
   closeSettings,
+  crash,
+  drawn,
   eventually,
   exported,
+  hasWebGpuEngine,
   live,
   number,
   numberUntil,
@@ -22,11 +25,12 @@ import {
 } from "./harness.mjs";
 
 const site = useSite();
+const gpu = useSite({ webgpu: true });
 const SMALL = "?layers=1&heads=2&width=16&context=24&batch=4&seed=5&workers=1&device=cpu";
 const SCRIPT = new URL("../docs/train.py", import.meta.url);
 
-async function opened(t, query) {
-  const page = await site.open(t, query);
+async function opened(t, query, options) {
+  const page = await site.open(t, query, options);
   await live(page, "attention");
   await settled(page);
   return page;
@@ -56,6 +60,52 @@ function unzipped(archive) {
     at += 46 + name + extra + comment;
   }
   return files;
+}
+
+/** A model file with another head: what `change` makes of it. */
+function changed(bytes, change) {
+  const begin = 8 + Number(bytes.readBigUInt64LE());
+  const head = JSON.parse(bytes.subarray(8, begin).toString());
+  change(head);
+  const text = Buffer.from(JSON.stringify(head));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  return Buffer.concat([length, text, bytes.subarray(begin)]);
+}
+
+/** The same model, as though it had taken so many steps. */
+function atStep(bytes, step) {
+  return changed(bytes, ({ __metadata__ }) => {
+    __metadata__.unroll = JSON.stringify({ ...JSON.parse(__metadata__.unroll), step });
+  });
+}
+
+/** The same model with NaN for its first number. */
+function withNaN(bytes) {
+  const broken = Buffer.from(bytes);
+  const begin = 8 + Number(bytes.readBigUInt64LE());
+  const head = JSON.parse(bytes.subarray(8, begin).toString());
+  broken.writeFloatLE(Number.NaN, begin + head["transformer.wte.weight"].data_offsets[0]);
+  return broken;
+}
+
+const model = (step) => `unroll-run/run/unroll-step-${step}.safetensors`;
+
+/** The files of a run as it was taken along after each of these steps, and what its attention was then. */
+async function run(page, steps) {
+  const [all, seen] = [new Map(), []];
+  for (const step of steps) {
+    await stepTo(page, step);
+    seen.push(await attention(page));
+    for (const [path, bytes] of (await taken(page)).files) all.set(path, bytes);
+  }
+  return { all, seen };
+}
+
+/** Waits until the time bar has so many moments. */
+async function moments(page, count) {
+  const track = byId(page, "time-track");
+  await eventually(async () => (await track.getAttribute("title"))?.startsWith(`${count} moments`), `${count} moments`);
 }
 
 /** An archive of these files, all compressed. */
@@ -151,7 +201,7 @@ test("a run is taken along, and its folder brings back every moment in it", asyn
   await numberUntil(other, "loss-step", (step) => step === 6, "6");
   await closeSettings(other);
   assert.equal(await loss(other), last);
-  await eventually(async () => /^3 moments/.test(await byId(other, "time-track").getAttribute("title")), "three moments");
+  await moments(other, 3);
   await settled(other);
   assert.deepEqual(await attention(other), seen[2]);
   await before(other, 3);
@@ -174,13 +224,9 @@ test("a run is taken along, and its folder brings back every moment in it", asyn
 test("an archive of a run is opened, and what is no moment of it is left out with a sentence", async (t) => {
   // A moment takes 1.6 MB: there is room for two in 4 MB.
   const page = await opened(t, "?layers=2&heads=2&width=128&context=16&batch=1&workers=1&device=cpu&moments=4");
-  const all = new Map();
-  for (const step of [1, 2, 3]) {
-    await stepTo(page, step);
-    for (const [path, bytes] of (await taken(page)).files) all.set(path, bytes);
-  }
-  const whole = all.get("unroll-run/run/unroll-step-3.safetensors");
-  all.set("unroll-run/run/unroll-step-4.safetensors", whole.subarray(0, whole.length - 1));
+  const { all } = await run(page, [1, 2, 3]);
+  const whole = all.get(model(3));
+  all.set(model(4), whole.subarray(0, whole.length - 1));
   const stranger = await opened(t, SMALL);
   const { files: theirs } = await taken(stranger);
   all.set("unroll-run/old/unroll-step-0.safetensors", theirs.get("unroll-run/run/unroll-step-0.safetensors"));
@@ -190,11 +236,11 @@ test("an archive of a run is opened, and what is no moment of it is left out wit
   await said(stranger, /One model was left out because it couldn’t be read/);
   await said(stranger, /One model was left out because it is from a different run/);
   await closeSettings(stranger);
-  await eventually(async () => /^3 moments/.test(await byId(stranger, "time-track").getAttribute("title")), "three moments");
+  await moments(stranger, 3);
 
   await choose(page, "model-open", buffer("run.zip", zipped(all)));
   await said(page, /The time bar shows 2 of this run’s 3 moments: no more fit in 4 MB/);
-  await eventually(async () => /^2 moments/.test(await byId(page, "time-track").getAttribute("title")), "two moments");
+  await moments(page, 2);
 });
 
 test("what is no run is refused with a reason, and the model on show goes on", async (t) => {
@@ -219,4 +265,261 @@ test("what is no run is refused with a reason, and the model on show goes on", a
   await byId(page, "start-over").click();
   await page.locator('[data-testid="run-file"]', { hasText: "train.py only works with the AdamW optimizer" }).waitFor();
   assert.equal(await byId(page, "run-take").getAttribute("aria-disabled"), "true");
+});
+
+test("the moments of a run come back after a crash, and when it is brought back", async (t) => {
+  const { all, seen } = await run(await opened(t, SMALL), [1, 3, 6]);
+  const page = await opened(t, SMALL, { allow: [/boom/] });
+  await choose(page, "run-open", folder(t, all));
+  await moments(page, 3);
+  await page.locator('[data-testid="kept-run"]', { hasText: "step 6," }).waitFor();
+  await crash(page, "the model as it was at step 6.");
+  await moments(page, 3);
+  await byId(page, "start-over").click();
+  await numberUntil(page, "loss-step", (step) => step === 0, "0");
+  await byId(page, "bring-back").click();
+  await numberUntil(page, "loss-step", (step) => step === 6, "6");
+  await moments(page, 3);
+  await closeSettings(page);
+  await before(page, 3);
+  assert.deepEqual(await attention(page), seen[1]);
+  await before(page, 1);
+  assert.deepEqual(await attention(page), seen[0]);
+});
+
+const skip = hasWebGpuEngine() ? false : "the site was built without the WebGPU engine";
+
+test("the moments of a run go along to another engine", { skip, timeout: 300_000 }, async (t) => {
+  const { all, seen } = await run(await opened(t, SMALL), [1, 3, 6]);
+  const page = await gpu.open(t, "about:blank");
+  let arrive;
+  const arrived = new Promise((resolve) => (arrive = resolve));
+  await page.route("**/engine_webgpu_bg.wasm*", async (route) => {
+    await arrived;
+    await route.continue();
+  });
+  await page.goto(new URL(`${SMALL.replace("device=cpu", "device=webgpu")}&adapter=software`, gpu.url).href);
+  await live(page, "attention");
+  await choose(page, "run-open", folder(t, all));
+  await moments(page, 3);
+  await closeSettings(page);
+  arrive();
+  await page.locator('[data-testid="device-badge"][data-device="webgpu"]').waitFor({ timeout: 240_000 });
+  await moments(page, 3);
+  for (const [step, expected] of [[3, seen[1]], [1, seen[0]]]) {
+    await before(page, step);
+    const found = (await attention(page)).flat();
+    for (const [at, weight] of expected.flat().entries()) assert(Math.abs(found[at] - weight) < 1e-4, `step ${step}`);
+  }
+});
+
+test("of two runs in a folder the one that is further goes on, with its own text and losses", async (t) => {
+  const text = async (page, words) => {
+    await openSettings(page, "source");
+    await byId(page, "text-open").setInputFiles(buffer("own.txt", Buffer.from(words.repeat(40))));
+    await page.locator('[data-testid="text-present"]', { hasText: "own.txt" }).waitFor();
+    await closeSettings(page, "source");
+  };
+  const [page, further] = [await opened(t, SMALL), await opened(t, SMALL.replace("seed=5", "seed=6"))];
+  await text(page, "The cat sat on the mat; the dog sat on the log.\n");
+  await text(further, "The mat sat on the dog; the log sat on the cat.\n");
+  const all = new Map();
+  for (const [path, bytes] of (await run(page, [1, 3])).all) all.set(path.replace("unroll-run", "root/a"), bytes);
+  for (const [path, bytes] of (await run(further, [2, 5])).all) all.set(path.replace("unroll-run", "root/b"), bytes);
+  const last = await loss(further);
+  await stepTo(further, 7);
+  const other = await opened(t, "?layers=1&heads=2&width=32&context=16&batch=2&workers=1&device=cpu");
+  await choose(other, "run-open", folder(t, all));
+  await said(other, "2 models were left out because they are from a different run.");
+  await numberUntil(other, "loss-step", (step) => step === 5, "5");
+  await moments(other, 2);
+  await closeSettings(other);
+  assert.equal(await loss(other), last);
+  await stepTo(other, 7);
+  assert.equal(await loss(other), await loss(further), "it learns the text of its own run");
+});
+
+test("where numbers are NaN, the run goes on from the last model that is sound", async (t) => {
+  const { all, seen } = await run(await opened(t, SMALL), [1, 2, 3, 4, 5]);
+  for (const step of [2, 4, 5]) all.set(model(step), withNaN(all.get(model(step))));
+  const page = await opened(t, SMALL);
+  await choose(page, "run-open", folder(t, all));
+  await numberUntil(page, "loss-step", (step) => step === 3, "3");
+  await said(page, "The last 2 models were left out. The latest is from step 5. Some of its numbers can’t be used: they are NaN or infinite. The run continues from step 3.");
+  await said(page, "One model was left out because it has numbers that are NaN or infinite.");
+  await moments(page, 2);
+  await closeSettings(page);
+  await before(page, 1);
+  assert.deepEqual(await attention(page), seen[0]);
+
+  // One of them is named, and where none is sound, nothing changes.
+  all.set(model(3), withNaN(all.get(model(3))));
+  all.delete(model(4));
+  all.delete(model(5));
+  await choose(page, "run-open", folder(t, all));
+  await said(page, "The last 2 models were left out. The latest is from step 3.");
+  await numberUntil(page, "loss-step", (step) => step === 1, "1");
+  all.delete(model(1));
+  await byId(page, "run-open").setInputFiles(folder(t, all));
+  await said(page, "This folder can’t be opened. Some of its numbers can’t be used: they are NaN or infinite. The model you see is unchanged.");
+});
+
+test("a run with many models shows 256 moments and says that this is the most", async (t) => {
+  const { all } = await run(await opened(t, SMALL), [1]);
+  for (let step = 2; step <= 300; step++) all.set(model(step), atStep(all.get(model(1)), step));
+  const page = await opened(t, SMALL);
+  await choose(page, "model-open", buffer("run.zip", zipped(all)));
+  await said(page, "The time bar shows 256 of this run’s 300 moments, the most that it has room for.");
+  await moments(page, 256);
+});
+
+test("what an archive may hold has limits, and the page says which", async (t) => {
+  const page = await opened(t, SMALL);
+  await openSettings(page, "source");
+  await byId(page, "text-open").setInputFiles(buffer("pets.txt", Buffer.from("The cat sat on the mat. ".repeat(40))));
+  await page.locator('[data-testid="text-present"]', { hasText: "pets.txt" }).waitFor();
+  await closeSettings(page, "source");
+  const { all } = await run(page, [2]);
+  // They take a few kilobytes in the archive.
+  all.set(model(9), Buffer.alloc(161e6));
+  all.set("unroll-run/text.txt", Buffer.alloc(5e6 + 1, "a"));
+  const archive = buffer("run.zip", zipped(all));
+  const other = await opened(t, SMALL);
+  await choose(other, "model-open", archive);
+  await said(other, "One model was left out because it is too large for the lab.");
+  await said(other, /“pets.txt”, which couldn’t be read from its files/);
+  await numberUntil(other, "loss-step", (step) => step === 2, "2");
+
+  const names = new Map(Array.from({ length: 60_000 }, (_, at) => [`${"long/".repeat(8)}${at}`, Buffer.alloc(0)]));
+  await byId(other, "model-open").setInputFiles(buffer("many.zip", zipped(names)));
+  await said(other, /“many.zip” can’t be opened. It holds so many files that their list alone takes more than 4 MB/);
+
+  const old = await opened(t, SMALL, { init: [() => delete globalThis.DecompressionStream] });
+  await choose(old, "model-open", archive);
+  await said(old, /“run.zip” can’t be opened. This browser can’t unzip it/);
+});
+
+/** Has the page wait for `release()` with what it reads, from `hold()` on; of a file with this name, if one
+ *  is given, from its third part on. */
+function holdReads(name) {
+  const { slice, arrayBuffer } = Blob.prototype;
+  const held = new WeakSet();
+  let [gate, parts] = [null, 0];
+  globalThis.reading = 0;
+  globalThis.hold = () => (gate = new Promise((resolve) => (globalThis.release = resolve)));
+  Blob.prototype.slice = function (...range) {
+    const part = slice.apply(this, range);
+    if (name && this.name === name && ++parts > 2) held.add(part);
+    return part;
+  };
+  Blob.prototype.arrayBuffer = async function () {
+    globalThis.reading++;
+    if (!name || held.has(this)) await gate;
+    const bytes = await arrayBuffer.call(this);
+    globalThis.reading--;
+    return bytes;
+  };
+}
+
+const hold = (page) => page.evaluate(() => void globalThis.hold());
+const release = (page) => page.evaluate(() => globalThis.release());
+
+test("what the learner began while a file was opened stays, and the page says what it opens", async (t) => {
+  const { all } = await run(await opened(t, SMALL), [2]);
+  const [first, second] = ["first.zip", "second.zip"].map((name) => buffer(name, zipped(all)));
+  const page = await opened(t, SMALL, { init: [holdReads] });
+  const none = (name) => page.locator('[data-testid="notice"]', { hasText: `Opening “${name}”` }).waitFor({ state: "detached" });
+  await hold(page);
+  await choose(page, "model-open", first);
+  await said(page, "Opening “first.zip” …");
+  await byId(page, "start-over").click();
+  await release(page);
+  await said(page, "“first.zip” was not opened. You started something else in the meantime.");
+  await none("first.zip");
+  assert.equal(await number(page, "loss-step"), 0);
+
+  // Of two, the one that was chosen last.
+  await hold(page);
+  await byId(page, "model-open").setInputFiles(second);
+  await said(page, "Opening “second.zip” …");
+  await byId(page, "model-open").setInputFiles(first);
+  await said(page, "Opening “first.zip” …");
+  await release(page);
+  await said(page, "“second.zip” was not opened. You started something else in the meantime.");
+  await numberUntil(page, "loss-step", (step) => step === 2, "2");
+  await none("first.zip");
+  await none("second.zip");
+});
+
+/** Has the page hear nothing of its workers from `mute()` on, until `unmute()`. */
+function muteWorkers() {
+  const usual = Object.getOwnPropertyDescriptor(Worker.prototype, "onmessage");
+  let waiting = null;
+  globalThis.mute = () => (waiting = []);
+  globalThis.unmute = () => {
+    const calls = waiting;
+    waiting = null;
+    for (const call of calls) call();
+  };
+  const set = function (heard) {
+    usual.set.call(this, heard && ((event) => (waiting ? waiting.push(() => heard.call(this, event)) : heard.call(this, event))));
+  };
+  Object.defineProperty(Worker.prototype, "onmessage", { ...usual, set });
+}
+
+test("moments of a run never become those of the next one", async (t) => {
+  const { all } = await run(await opened(t, SMALL), [1, 3, 6]);
+  const content = `(${holdReads})("unroll-step-1.safetensors"); (${muteWorkers})();`;
+  const page = await opened(t, SMALL, { init: [{ content }] });
+  await hold(page);
+  await choose(page, "run-open", folder(t, all));
+  await numberUntil(page, "loss-step", (step) => step === 6, "6");
+  await page.evaluate(() => globalThis.mute());
+  await byId(page, "start-over").click();
+  await release(page);
+  // All that was to be read has been read.
+  await eventually(async () => {
+    await drawn(page);
+    return page.evaluate(() => globalThis.reading === 0);
+  });
+  await page.evaluate(() => globalThis.unmute());
+  await numberUntil(page, "loss-step", (step) => step === 0, "0");
+  await stepTo(page, 2);
+  assert.equal(await page.locator('[data-testid="notice"]', { hasText: "A saved moment" }).count(), 0);
+  await moments(page, 3);
+});
+
+test("moments that are still being read when the numbers run away come after all", async (t) => {
+  const { all, seen } = await run(await opened(t, SMALL), [1, 3, 6]);
+  const page = await opened(t, SMALL, { init: [holdReads, "unroll-step-1.safetensors"] });
+  await hold(page);
+  await choose(page, "run-open", folder(t, all));
+  await numberUntil(page, "loss-step", (step) => step === 6, "6");
+  await byId(page, "control-lr").fill("1000");
+  await byId(page, "control-lr").press("Enter");
+  await byId(page, "train-toggle").click();
+  await byId(page, "restore-last-good").click();
+  await byId(page, "diverged").waitFor({ state: "detached" });
+  await release(page);
+  await closeSettings(page);
+  await byId(page, "time-track").focus();
+  await eventually(async () => {
+    await page.keyboard.press("Home");
+    return (await number(page, "time-shown")) === 1;
+  }, "the first moment is there");
+  await settled(page);
+  assert.deepEqual(await attention(page), seen[0]);
+});
+
+test("a model file and a run that are asked for in one breath both come", async (t) => {
+  const page = await opened(t, SMALL);
+  await stepTo(page, 2);
+  await openSettings(page);
+  const names = [];
+  page.on("download", (download) => names.push(download.suggestedFilename()));
+  await page.evaluate(() => {
+    for (const id of ["model-save", "run-take"]) document.querySelector(`[data-testid="${id}"]`).click();
+  });
+  await eventually(() => names.length === 2, () => `two files, not ${names}`);
+  assert.deepEqual(names.sort(), ["unroll-run-step-2.zip", "unroll-step-2.safetensors"]);
 });

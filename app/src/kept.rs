@@ -131,6 +131,8 @@ pub struct Keeping {
     deleted: bool,
     /// The learner was told of this trouble.
     told: Option<Trouble>,
+    /// How often the learner began something: another run, or the opening of a file.
+    pub begun: u32,
 }
 
 impl Keeping {
@@ -138,6 +140,7 @@ impl Keeping {
     pub fn anew(&mut self, file: Option<String>) {
         self.file = file;
         self.deleted = false;
+        self.begun += 1;
     }
 }
 

@@ -47,7 +47,7 @@ pub struct Questions {
     /// Whether anybody reads the answers.
     watched: Signal<bool>,
     /// Whether there is an engine with a model to ask.
-    alive: RwSignal<bool>,
+    pub alive: RwSignal<bool>,
     open: StoredValue<Open, LocalStorage>,
 }
 

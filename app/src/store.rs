@@ -444,6 +444,7 @@ impl Store {
             self.notify(Severity::Refusal, error.to_string());
             return;
         }
+        self.keeping(|keeping| keeping.anew(None));
         if !self.is_open() {
             self.take_source(source);
             self.built.set(link);
@@ -451,7 +452,6 @@ impl Store {
         }
         // The old model is kept first: the engine answers commands in order.
         self.keep_previous();
-        self.keeping(|keeping| keeping.anew(None));
         self.send_start(Starting { link, source, curve: None, past: None }, None);
     }
 
@@ -505,6 +505,14 @@ impl Store {
     /// Puts an earlier state of the present run among its moments.
     pub fn recall(self, earlier: Box<Checkpoint>) {
         self.send(&Command::Recall(earlier));
+    }
+
+    /// Whether the engine has the model with that number, see [`Self::generation`], and is not about to
+    /// be given another.
+    pub fn has(self, generation: u32) -> bool {
+        self.generation() == generation
+            && self.questions.alive.get_untracked()
+            && self.pace.with_value(|pace| pace.starting.is_empty())
     }
 
     /// Which model this is: another number after each that was built.

@@ -246,13 +246,21 @@ impl Recorded {
         asked: Option<u32>,
     ) -> bool {
         let count = moments.len();
-        while moments.len() > most {
-            let place = |at: usize| (f64::from(step(&moments[at])) + 1.0).ln();
-            let gap = |at: &usize| place(at + 1) - place(at - 1);
-            let inner = (1..moments.len() - 1).filter(|at| Some(step(&moments[*at])) != asked);
-            let Some(spare) = inner.min_by(|a, b| gap(a).total_cmp(&gap(b))) else { break };
-            moments.remove(spare);
+        if count <= most {
+            return false;
         }
+        // Thousands of moments are not moved, nor their logarithms taken, each time that one goes.
+        let place = |step: u32| (f64::from(step) + 1.0).ln();
+        let steps = moments.iter().map(&step);
+        let mut left: Vec<(u32, f64)> = steps.map(|step| (step, place(step))).collect();
+        while left.len() > most {
+            let gap = |at: &usize| left[at + 1].1 - left[at - 1].1;
+            let inner = (1..left.len() - 1).filter(|at| Some(left[*at].0) != asked);
+            let Some(spare) = inner.min_by(|a, b| gap(a).total_cmp(&gap(b))) else { break };
+            left.remove(spare);
+        }
+        let mut left = left.into_iter().map(|(step, _)| step).peekable();
+        moments.retain(|moment| left.next_if_eq(&step(moment)).is_some());
         moments.len() < count
     }
 
@@ -312,4 +320,51 @@ pub struct Progress {
     pub tokens_per_second: f32,
     /// Median milliseconds of a step, likewise.
     pub milliseconds_per_step: f32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What [`Recorded::thin`] says it does, word for word.
+    fn thinned(mut steps: Vec<u32>, most: usize, asked: Option<u32>) -> Vec<u32> {
+        while steps.len() > most {
+            let place = |at: usize| (f64::from(steps[at]) + 1.0).ln();
+            let gap = |at: &usize| place(at + 1) - place(at - 1);
+            let inner = (1..steps.len() - 1).filter(|at| Some(steps[*at]) != asked);
+            let Some(spare) = inner.min_by(|a, b| gap(a).total_cmp(&gap(b))) else { break };
+            steps.remove(spare);
+        }
+        steps
+    }
+
+    #[test]
+    fn moments_are_thinned_as_one_by_one() {
+        let spaced = |every: u32| (0..300).map(|at| at * every).collect::<Vec<u32>>();
+        let uneven = (1..300_u32).scan(0, |step, at| {
+            *step += at.wrapping_mul(2_654_435_761) % 97 + 1;
+            Some(*step)
+        });
+        let steps = [spaced(1), spaced(10), uneven.collect(), vec![7, 8, 9], vec![7], vec![]];
+        for steps in steps {
+            for most in [2, 3, 50, 256] {
+                for asked in [None, Some(8), Some(150)] {
+                    let mut moments = steps.clone();
+                    let is_thinner = Recorded::thin(&mut moments, |step| *step, most, asked);
+                    assert_eq!(moments, thinned(steps.clone(), most, asked));
+                    assert_eq!(is_thinner, moments.len() < steps.len());
+                }
+            }
+        }
+    }
+
+    /// With logarithms for each comparison, and each moment moved, this takes a minute.
+    #[test]
+    fn many_large_moments_are_thinned() {
+        let mut moments: Vec<(u32, [u8; 4096])> =
+            (0..10_000).map(|step| (step, [0; 4096])).collect();
+        assert!(Recorded::thin(&mut moments, |(step, _)| *step, 256, Some(9_990)));
+        assert_eq!(moments.len(), 256);
+        assert!([0, 9_990, 9_999].iter().all(|at| moments.iter().any(|(step, _)| step == at)));
+    }
 }

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The choices of memory for moments, in megabytes.
-const MEMORY: [u32; 5] = [4, 16, 64, 256, 1024];
+pub const MEMORY: [u32; 5] = [4, 16, 64, 256, 1024];
 
 /// The device in a few words; opens to its name, its self-check and its speed.
 #[component]

@@ -26,7 +26,7 @@ mod view_switch;
 mod writing;
 
 pub use copy_link::{CopyLink, to_clipboard};
-pub use device_badge::DeviceBadge;
+pub use device_badge::{DeviceBadge, MEMORY};
 pub use diverged::DivergedAlert;
 pub use format::{
     counted, four_digits, general, grouped, in_words, model_name, percent, shape_name,

@@ -12,6 +12,8 @@ use rawzip::{
     time::UtcDateTime,
 };
 
+use super::incoming::Refusal;
+
 /// What an archive holds is listed in so many bytes at its end, for all archives that are read.
 pub const TAIL: u64 = 4 << 20;
 /// What stands before each file but for its name: its size is fixed.
@@ -98,14 +100,18 @@ impl Entry {
 
 /// The files in an archive of so many bytes, given its last [`TAIL`] bytes, or all if it has less. Files
 /// that can't be unpacked are left out.
-pub fn entries(tail: &[u8], size: u64) -> Result<Vec<Entry>, Error> {
+pub fn entries(tail: &[u8], size: u64) -> Result<Vec<Entry>, Refusal> {
     let mut room = vec![0; RECOMMENDED_BUFFER_SIZE];
-    let tail = Tail { bytes: tail, begins: size - tail.len() as u64 };
+    let begins = size - tail.len() as u64;
+    let tail = Tail { bytes: tail, begins };
     let found = ZipArchive::with_max_search_space(tail.bytes.len() as u64);
-    let archive = found.locate_in_reader(tail, &mut room, size).map_err(|(_, error)| error)?;
+    let archive = found.locate_in_reader(tail, &mut room, size).map_err(|_| Refusal::NotZip)?;
+    if archive.directory_offset() < begins {
+        return Err(Refusal::LongZip);
+    }
     let mut entries = Vec::new();
     let mut listed = archive.entries(&mut room);
-    while let Some(entry) = listed.next_entry()? {
+    while let Some(entry) = listed.next_entry().map_err(|_| Refusal::NotZip)? {
         let method = entry.compression_method();
         if !entry.is_dir()
             && [CompressionMethod::STORE, CompressionMethod::DEFLATE].contains(&method)
@@ -153,15 +159,15 @@ mod tests {
     }
 
     /// The files of an archive, of which so many bytes of the end are read at first.
-    fn unpacked(archive: &[u8], tail: usize) -> Option<Vec<(String, Vec<u8>)>> {
+    fn unpacked(archive: &[u8], tail: usize) -> Result<Vec<(String, Vec<u8>)>, Refusal> {
         let tail = &archive[archive.len().saturating_sub(tail)..];
-        let entries = entries(tail, archive.len() as u64).ok()?;
+        let entries = entries(tail, archive.len() as u64)?;
         let part = |range: Range<u64>| archive.get(range.start as usize..range.end as usize);
         let files = entries.into_iter().map(|entry| {
             let body = part(entry.body(part(entry.header())?)?)?;
             Some((entry.path, body.to_vec()))
         });
-        files.collect()
+        files.collect::<Option<_>>().ok_or(Refusal::NotZip)
     }
 
     #[test]
@@ -175,7 +181,9 @@ mod tests {
             let found: Vec<_> = found.iter().map(|(path, bytes)| (&**path, &**bytes)).collect();
             assert_eq!(found, files, "{tail}");
         }
-        assert_eq!(unpacked(&archive, 30), None);
+        // The list of the files is longer than that, or what says where it is.
+        assert_eq!(unpacked(&archive, 60), Err(Refusal::LongZip));
+        assert_eq!(unpacked(&archive, 10), Err(Refusal::NotZip));
     }
 
     #[test]
@@ -184,7 +192,7 @@ mod tests {
         assert!(entries(b"", 0).is_err());
         assert!(entries(b"PK\x03\x04 cut off", 14).is_err());
         for end in 0..archive.len() {
-            assert_eq!(unpacked(&archive[..end], end), None);
+            assert_eq!(unpacked(&archive[..end], end), Err(Refusal::NotZip));
         }
         for at in 0..archive.len() {
             for byte in [0, 1, 0x7f, 0xff] {

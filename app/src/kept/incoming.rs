@@ -70,7 +70,12 @@ pub enum Refusal {
     OtherText(&'static str),
     NotZip,
     LargeZip,
+    LongZip,
+    NoUnzip,
     NoRun,
+    NotFinite,
+    /// The learner began something else while it was read.
+    Late,
 }
 
 impl fmt::Display for Refusal {
@@ -129,6 +134,17 @@ impl fmt::Display for Refusal {
                 f,
                 "Unzipped, it is larger than 2 GB. Unzip it yourself, then open the folder."
             ),
+            Self::LongZip => write!(
+                f,
+                "It holds so many files that their list alone takes more than 4 MB. Unzip it yourself, then open the folder."
+            ),
+            Self::NoUnzip => {
+                write!(f, "This browser can’t unzip it. Unzip it yourself, then open the folder.")
+            }
+            Self::NotFinite => {
+                write!(f, "Some of its numbers can’t be used: they are NaN or infinite.")
+            }
+            Self::Late => write!(f, "You started something else in the meantime."),
             Self::NoRun => write!(
                 f,
                 "It has no model from the GPT lab. Look for files with a name like \
@@ -295,10 +311,11 @@ impl Incoming {
         }
         // Files hold models that read single characters.
         link.gpt.tokens = TokenKind::Characters;
-        let mut spec = link.experiment();
+        // It may have been changed since its settings were written.
         if let Some(rate) = rate {
-            spec.optimizer.learning_rate = rate as f32;
+            link.gpt.learning_rate = rate as f32;
         }
+        let spec = link.experiment();
         spec.validate().map_err(Refusal::Spec)?;
         let said = about.unroll.as_ref().and_then(|unroll| unroll.get("text")?.as_str());
         let text = said.unwrap_or_default().to_owned();
@@ -370,6 +387,9 @@ impl Incoming {
     /// Takes the bytes of the range with this number.
     pub fn take(&mut self, number: usize, bytes: &[u8]) -> Result<(), Refusal> {
         let values = self.needs[number].numbers(bytes)?;
+        if !values.iter().all(|value| value.is_finite()) {
+            return Err(Refusal::NotFinite);
+        }
         for &at in &self.tensors[self.needs[number].place].parameters {
             let place = &self.places[at];
             let values = self.in_our_order(place, place.take(&values));
@@ -881,6 +901,29 @@ mod tests {
                 let _ = opened(&bytes);
             }
         }
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_are_refused() {
+        let link = small();
+        let whole = trained(&link, 1);
+        for value in [f32::NAN, f32::INFINITY] {
+            let mut broken = [whole.clone(), whole.clone()];
+            broken[0].parameters[1].value.values[3] = value;
+            broken[1].parameters[1].second_moment[3] = value;
+            for broken in broken {
+                assert_eq!(opened(&file(&broken, &link, true)), Err(Refusal::NotFinite));
+            }
+        }
+    }
+
+    #[test]
+    fn the_learning_rate_is_that_of_the_last_step() {
+        let link = small();
+        let mut later = trained(&link, 1);
+        later.spec.optimizer.learning_rate = 0.001;
+        let (checkpoint, found, _) = read(&file(&later, &link, true), &Beside::default()).unwrap();
+        assert_eq!((checkpoint.spec, found.gpt.learning_rate), (later.spec, 0.001));
     }
 
     #[test]

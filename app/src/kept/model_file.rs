@@ -1,6 +1,6 @@
 //! Models as files: saved for other programs and for later, and opened again.
 
-use core::ops::Range;
+use core::{ops::Range, time::Duration};
 
 use js_sys::{Array, Promise, Uint8Array};
 use leptos::{html, prelude::*, task::spawn_local};
@@ -33,11 +33,13 @@ use crate::{
     store::{Heard, Opening, Run, Severity, Store, Told},
 };
 
+/// So long a file is opened before the page says so.
+const LONG: Duration = Duration::from_millis(500);
 /// Most bytes of a file that says something about a model.
 const LONGEST_BESIDE: f64 = 8e6;
 
 /// What the next checkpoint is wanted for.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 enum Wanted {
     File,
     Run,
@@ -46,33 +48,37 @@ enum Wanted {
 /// Saves and opens the lab's model, in the settings.
 pub fn section(store: Store) -> AnyView {
     let with_optimizer = RwSignal::new(true);
-    let wanted = StoredValue::new(None);
+    let wanted = StoredValue::new(Vec::new());
     effect(move || {
         store.kept.track();
-        if wanted.with_value(Option::is_none) {
+        if wanted.with_value(Vec::is_empty) {
             return;
         }
         let Some(checkpoint) = store.saved() else { return };
-        let wanted = wanted.try_update_value(Option::take).flatten();
-        spawn_local(async move {
-            match wanted {
-                Some(Wanted::File) => {
-                    let link = store.built.get_untracked();
-                    let text = store.source.with_untracked(|source| source.name.clone());
-                    let outgoing = Outgoing::new(&checkpoint, with_optimizer.get_untracked());
-                    let head = outgoing.head(&link, &text);
-                    let pieces = [head].into_iter().chain(outgoing.into_bodies());
-                    hand_over_pieces(store, pieces, "unroll".to_owned(), checkpoint.step).await;
+        for wanted in wanted.try_update_value(core::mem::take).unwrap_or_default() {
+            let checkpoint = checkpoint.clone();
+            spawn_local(async move {
+                match wanted {
+                    Wanted::File => {
+                        let link = store.built.get_untracked();
+                        let text = store.source.with_untracked(|source| source.name.clone());
+                        let outgoing = Outgoing::new(&checkpoint, with_optimizer.get_untracked());
+                        let head = outgoing.head(&link, &text);
+                        let pieces = [head].into_iter().chain(outgoing.into_bodies());
+                        hand_over_pieces(store, pieces, "unroll".to_owned(), checkpoint.step).await;
+                    }
+                    Wanted::Run => run::take_along(store, &checkpoint).await,
                 }
-                Some(Wanted::Run) => run::take_along(store, &checkpoint).await,
-                None => {}
-            }
-        });
+            });
+        }
     });
     let is_started = move || store.started.with(Option::is_some);
     let is_ready = move || is_started() && store.tokens() == Tokens::Characters;
     let ask = move |what| {
-        wanted.set_value(Some(what));
+        wanted.update_value(|wanted| {
+            wanted.retain(|other| *other != what);
+            wanted.push(what);
+        });
         store.save_now();
     };
     let note = move || match store.built.with(|link| is_gpt2(&link.gpt.architecture)) {
@@ -227,28 +233,74 @@ pub fn open(store: Store, files: Vec<File>, is_folder: bool) {
     let model = files.iter().find(|file| is_model(file));
     let archive = files.iter().find(|file| run::is_archive(file));
     let Some(chosen) = model.or(archive).or(files.first()).cloned() else { return };
+    let name =
+        if is_folder { "This folder".to_owned() } else { format!("“{}”", chosen.name()) };
+    let attempt = Attempt::begin(store, if is_folder { "the folder" } else { &name });
     spawn_local(async move {
-        let name =
-            if is_folder { "This folder".to_owned() } else { format!("“{}”", chosen.name()) };
         let done = match is_folder {
-            true => run::bring_back(store, &files).await,
-            false if run::is_archive(&chosen) => run::bring_back(store, &[chosen]).await,
-            false => take(store, &chosen, &files).await,
+            true => run::bring_back(&attempt, &files).await,
+            false if run::is_archive(&chosen) => run::bring_back(&attempt, &[chosen]).await,
+            false => take(&attempt, &chosen, &files).await,
         };
-        if let Err(refusal) = done {
-            store.notify(
-                Severity::Refusal,
-                format!("{name} can’t be opened. {refusal} The model you see is unchanged."),
-            );
-        }
+        let refused = match done {
+            Ok(()) => return,
+            Err(Refusal::Late) => format!("{name} was not opened. {}", Refusal::Late),
+            Err(refusal) => {
+                format!("{name} can’t be opened. {refusal} The model you see is unchanged.")
+            }
+        };
+        store.notify(Severity::Refusal, refused);
     });
 }
 
-async fn take(store: Store, model: &File, files: &[File]) -> Result<(), Refusal> {
+/// Files that are being opened. While that takes long, the page says so.
+pub struct Attempt {
+    pub store: Store,
+    /// See [`Keeping::begun`](super::Keeping::begun).
+    number: u32,
+    /// What the page says meanwhile.
+    sentence: String,
+    timer: Option<TimeoutHandle>,
+}
+
+impl Attempt {
+    fn begin(store: Store, name: &str) -> Self {
+        let number = store.keeping(|keeping| {
+            keeping.begun += 1;
+            keeping.begun
+        });
+        let sentence = format!("Opening {name} …");
+        let said = sentence.clone();
+        let say = move || store.notify(Severity::Note, said);
+        let timer = set_timeout_with_handle(say, LONG).ok();
+        Self { store, number, sentence, timer }
+    }
+
+    /// Leaves it to others to say that it goes on.
+    fn quiet(&self) {
+        self.timer.iter().for_each(TimeoutHandle::clear);
+    }
+
+    /// That the learner began nothing else meanwhile, which this would replace.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let is_latest = self.store.keeping(|keeping| keeping.begun) == self.number;
+        if is_latest { Ok(()) } else { Err(Refusal::Late) }
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        self.quiet();
+        self.store.notices.update(|said| said.retain(|notice| notice.sentence != self.sentence));
+    }
+}
+
+async fn take(attempt: &Attempt, model: &File, files: &[File]) -> Result<(), Refusal> {
+    let store = attempt.store;
     let (size, head) = (model.size(), head_of(model).await?);
     if let Some(mut reading) = Reading::new(&head, size as u64, settings)? {
         pour(model, reading.ranges(), |number, bytes| reading.take(number, bytes)).await?;
-        return take_study(store, model.name(), &reading).await;
+        return take_study(attempt, model.name(), &reading).await;
     }
     let mut beside = Beside {
         heads: store.built.with_untracked(|link| link.gpt.heads),
@@ -268,10 +320,11 @@ async fn take(store: Store, model: &File, files: &[File]) -> Result<(), Refusal>
         }
     }
     if beside.tokens.is_there(beside.vocabulary.is_some()) {
-        return take_given(store, model, Arriving::new(&head, size as u64, &beside)?).await;
+        return take_given(attempt, model, Arriving::new(&head, size as u64, &beside)?).await;
     }
     let mut incoming = Incoming::new(&head, size as u64, &beside, settings)?;
     pour(model, incoming.ranges(), |number, bytes| incoming.take(number, bytes)).await?;
+    attempt.check()?;
     for note in &incoming.notes {
         store.notify(Severity::Note, note.clone());
     }
@@ -308,9 +361,10 @@ async fn told(ask: impl FnOnce(Heard)) -> Result<u64, Refusal> {
 
 /// Hands a model of another's making to an engine of its own, piece by piece. The model on show stays until
 /// it is complete.
-async fn take_given(store: Store, model: &File, arriving: Arriving) -> Result<(), Refusal> {
-    let mut notice = None;
-    let done = hand_on(store, model, &arriving, &mut notice).await;
+async fn take_given(attempt: &Attempt, model: &File, arriving: Arriving) -> Result<(), Refusal> {
+    attempt.quiet();
+    let (store, mut notice) = (attempt.store, None);
+    let done = hand_on(attempt, model, &arriving, &mut notice).await;
     notice.into_iter().for_each(|id| store.dismiss(id));
     match done {
         Ok(true) => arriving.notes.into_iter().for_each(|note| store.notify(Severity::Note, note)),
@@ -325,11 +379,12 @@ async fn take_given(store: Store, model: &File, arriving: Arriving) -> Result<()
 
 /// `false` if the learner stopped it.
 async fn hand_on(
-    store: Store,
+    attempt: &Attempt,
     model: &File,
     arriving: &Arriving,
     notice: &mut Option<u32>,
 ) -> Result<bool, Refusal> {
+    let store = attempt.store;
     let tell = |command: Command| told(move |heard| store.tell_opening(&command, heard));
     let mut there = 0;
     let mut restate = |there: u64| {
@@ -345,6 +400,7 @@ async fn hand_on(
         if !restate(there) {
             return Ok(false);
         }
+        attempt.check()?;
         let Range { start, end } = piece.bytes;
         let bytes = bytes(model, start as f64, end as f64).await?;
         for weights in arriving.weights(&piece, &bytes)? {
@@ -362,8 +418,8 @@ async fn hand_on(
 }
 
 /// Shows the chapter of these models as it was when they were saved, and hands them to its lab.
-async fn take_study(store: Store, file: String, reading: &Reading) -> Result<(), Refusal> {
-    let saved = &reading.link;
+async fn take_study(attempt: &Attempt, file: String, reading: &Reading) -> Result<(), Refusal> {
+    let (store, saved) = (attempt.store, &reading.link);
     let uses_text = chapters::info(saved.chapter).uses_text;
     // A text of one's own is not in the file: the engine says whether the one on the page will do.
     let corpus = (uses_text && saved.corpus != Corpus::Own).then_some(saved.corpus);
@@ -376,6 +432,7 @@ async fn take_study(store: Store, file: String, reading: &Reading) -> Result<(),
         // Before anything changes: it may not be there to be had.
         corpora::load(corpus).await.map_err(Refusal::Vocabulary)?;
     }
+    attempt.check()?;
     let learned = reading.text.clone();
     let note = (uses_text && corpus.is_none() && source.name != learned).then(|| {
         let name = &source.name;

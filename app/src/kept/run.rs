@@ -1,7 +1,7 @@
 //! A run that goes on elsewhere: it leaves as an archive with a script for PyTorch, and comes back as a
 //! folder, or an archive of one, whose every model is a moment of the run.
 
-use core::iter::once;
+use core::{cell::Cell, iter::once};
 use std::rc::Rc;
 
 use js_sys::{Array, Date, Reflect, Uint8Array};
@@ -10,6 +10,7 @@ use serde_json::Value;
 use unroll_protocol::{
     Checkpoint, CurvePoint, ExperimentSpec, Link, OptimizerKind, Recorded, Tokens,
     link::{Chapter, Corpus},
+    spec::MAX_PARAMETERS,
     text::{self, MAX_BYTES},
 };
 use wasm_bindgen::prelude::*;
@@ -21,13 +22,15 @@ use super::{
     archive::{self, Entry, Pieces, TAIL},
     incoming::{About, Beside, Incoming, Refusal, metadata},
     losses,
-    model_file::{Parts, bytes, head_of, pour, settings},
+    model_file::{Attempt, Parts, bytes, head_of, pour, settings},
     outgoing::{Outgoing, is_gpt2},
 };
 use crate::{
+    controls::MEMORY,
     corpora,
     course::go,
     figures::Curve,
+    questions::Questions,
     reactive::next_task,
     store::{Past, Run, Severity, Source, Store},
 };
@@ -42,7 +45,10 @@ const ARCHIVE: &str = ".zip";
 const ROWS: usize = 1024;
 /// The longest table of losses that is read: more than a million steps.
 const LONGEST_LOSSES: f64 = 128e6;
-/// Bytes that all compressed files of an archive may have together: a few of them can claim to be endless.
+/// The largest model with what its optimizer kept, and 16 MB for the head and what files from elsewhere
+/// hold besides.
+const MOST_OF_MODEL: u64 = 3 * 4 * MAX_PARAMETERS + 16_000_000;
+/// Bytes that all compressed files of an archive may have together.
 const MOST_UNPACKED: u64 = 2_000_000_000;
 
 #[wasm_bindgen]
@@ -124,8 +130,39 @@ pub fn is_archive(file: &File) -> bool {
 
 /// A file of a folder or of an archive.
 struct Named {
-    name: String,
-    blob: Blob,
+    path: String,
+    /// `None` if it is larger than any of its kind may be.
+    blob: Option<Blob>,
+}
+
+impl Named {
+    /// A file of a folder that was chosen.
+    fn of(file: &File) -> Self {
+        let path = Reflect::get(file, &"webkitRelativePath".into()).ok();
+        let path = path.and_then(|path| path.as_string()).filter(|path| !path.is_empty());
+        Self { path: path.unwrap_or_else(|| file.name()), blob: Some((**file).clone()) }
+    }
+
+    fn name(&self) -> &str {
+        apart(&self.path).1
+    }
+}
+
+/// The folder that a path leads to, and the name in it.
+fn apart(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// The path of what has this name in a folder.
+fn inside(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+/// Where the losses of a run are, and where its text may be, given where its last model is.
+fn places_beside(model: &str) -> (String, [String; 2]) {
+    let (folder, _) = apart(model);
+    let above = inside(apart(folder).0, TEXT);
+    (inside(folder, LOSSES), [above, inside(folder, TEXT)])
 }
 
 /// What the models of a run have in common: what it was built with, but for the learning rate, which may be
@@ -137,12 +174,13 @@ type Identity = (ExperimentSpec, Option<Value>, Option<Value>);
 struct Moment {
     step: u32,
     run: Identity,
+    path: String,
     blob: Blob,
 }
 
 impl Moment {
     /// The model in a file, if it is one of the lab's.
-    async fn of(blob: &Blob) -> Result<Option<Self>, Refusal> {
+    async fn of(path: &str, blob: &Blob) -> Result<Option<Self>, Refusal> {
         let head = head_of(blob).await?;
         let (metadata, _) = metadata(&head, blob.size() as u64)?;
         let About { unroll, vocabulary, .. } = About::new(&metadata);
@@ -154,45 +192,53 @@ impl Moment {
             let mut spec = settings(query).experiment();
             spec.optimizer.learning_rate = 0.0;
             let run = (spec, said("text").cloned(), vocabulary);
-            Self { step, run, blob: blob.clone() }
+            Self { step, run, path: path.to_owned(), blob: blob.clone() }
         }))
     }
 }
 
-/// Goes on with the run in a folder or an archive, from its last model on; the others are its moments.
-pub async fn bring_back(store: Store, files: &[File]) -> Result<(), Refusal> {
+/// Goes on with the run in a folder or an archive, from its last sound model on; the others are its
+/// moments.
+pub async fn bring_back(attempt: &Attempt, files: &[File]) -> Result<(), Refusal> {
+    let store = attempt.store;
     let files = match files {
         [file] if is_archive(file) => unpacked(file).await?,
-        _ => files.iter().map(|file| Named { name: file.name(), blob: (**file).clone() }).collect(),
+        _ => files.iter().map(Named::of).collect(),
     };
     // What macOS writes beside files has their names too, behind a dot.
-    let files: Vec<Named> = files.into_iter().filter(|file| !file.name.starts_with('.')).collect();
+    let files: Vec<Named> =
+        files.into_iter().filter(|file| !file.name().starts_with('.')).collect();
     let mut moments = Vec::new();
-    let mut broken = 0;
-    for file in files.iter().filter(|file| file.name.ends_with(MODEL)) {
-        match Moment::of(&file.blob).await {
+    let (mut broken, mut large) = (0, 0);
+    for file in files.iter().filter(|file| file.name().ends_with(MODEL)) {
+        let Some(blob) = &file.blob else {
+            large += 1;
+            continue;
+        };
+        match Moment::of(&file.path, blob).await {
             Ok(moment) => moments.extend(moment),
             // The script may have been stopped while it wrote this one.
             Err(_) => broken += 1,
         }
     }
     moments.sort_by_key(|moment| moment.step);
+    let (incoming, unsound) = last_sound(&mut moments).await?;
     let last = moments.last().cloned().ok_or(Refusal::NoRun)?;
     let all = moments.len();
     moments.retain(|moment| moment.run == last.run);
     let others = all - moments.len();
     moments.dedup_by_key(|moment| moment.step);
-    let head = head_of(&last.blob).await?;
-    let size = last.blob.size() as u64;
-    let mut incoming = Incoming::new(&head, size, &Beside::default(), settings)?;
-    pour(&last.blob, incoming.ranges(), |number, bytes| incoming.take(number, bytes)).await?;
-    let find = |name: &str| files.iter().find(|file| file.name == name).map(|file| &file.blob);
-    let source = source(store, &incoming, find(TEXT)).await?;
+    let find = |path: &str| files.iter().find(|file| file.path == path);
+    let (losses, texts) = places_beside(&last.path);
+    let text = texts.iter().find_map(|path| find(path)).and_then(|file| file.blob.as_ref());
+    let (source, missing) = source(store, &incoming, text).await?;
     // Without its losses it is a run all the same. The script may be writing to them just now.
-    let losses = match find(LOSSES) {
-        Some(table) => curve(table, last.step).await,
+    let losses = match find(&losses).map(|file| &file.blob) {
+        Some(Some(table)) => curve(table, last.step).await,
+        Some(None) => Err(Refusal::Truncated),
         None => Ok(Curve::default()),
     };
+    attempt.check()?;
     let lost = if losses.is_err() {
         "This run’s losses couldn’t be read, so its curve is empty. If train.py is still running, open the folder again later."
     } else {
@@ -205,24 +251,24 @@ pub async fn bring_back(store: Store, files: &[File]) -> Result<(), Refusal> {
     let is_thinned = Recorded::thin(&mut moments, |moment| moment.step, most, None);
     let notes = [
         incoming.notes.join(" "),
+        missing,
         lost.to_owned(),
+        unsound,
         left_out(broken, "couldn’t be read", "couldn’t be read"),
+        left_out(large, "is too large for the lab", "are too large for the lab"),
         left_out(others, "is from a different run", "are from a different run"),
-        match is_thinned {
-            true => format!(
-                "The time bar shows {} of this run’s {count} moments: no more fit in {megabytes} MB. To see more, open the device at the top of the page, allow more memory, and open the folder again.",
-                moments.len()
-            ),
-            false => String::new(),
-        },
+        if is_thinned { thinned(moments.len(), count, most, megabytes) } else { String::new() },
     ];
     notes
         .into_iter()
         .filter(|note| !note.is_empty())
         .for_each(|note| store.notify(Severity::Note, note));
     moments.pop();
-    let moments: Rc<[Moment]> = moments.into();
-    let past: Past = Rc::new(move |store| spawn_local(recall(store, moments.clone())));
+    let (moments, calls): (Rc<[Moment]>, _) = (moments.into(), Rc::new(Cell::new(0)));
+    let past: Past = Rc::new(move |store| {
+        calls.set(calls.get() + 1);
+        spawn_local(recall(store, moments.clone(), calls.clone()));
+    });
     if !store.link.with_untracked(|link| link.chapter.shows_lab()) {
         go(store, Chapter::Gpt, 0);
     }
@@ -230,6 +276,34 @@ pub async fn bring_back(store: Store, files: &[File]) -> Result<(), Refusal> {
     let checkpoint = Box::new(incoming.checkpoint());
     store.take_up_run(Run { link, source, curve, probe, checkpoint, file: None, past: Some(past) });
     Ok(())
+}
+
+/// Drops the last of these moments until one is sound. Returns its whole model, and what is said of those
+/// that went.
+async fn last_sound(moments: &mut Vec<Moment>) -> Result<(Incoming, String), Refusal> {
+    let mut first = None;
+    let all = moments.len();
+    while let Some(moment) = moments.last() {
+        match whole(&moment.blob, false).await {
+            Ok(incoming) => {
+                let said = first.map(|(step, refusal)| {
+                    let which = match all - moments.len() {
+                        1 => format!("The model from step {step} was left out."),
+                        count => format!(
+                            "The last {count} models were left out. The latest is from step {step}."
+                        ),
+                    };
+                    format!("{which} {refusal} The run continues from step {}.", moment.step)
+                });
+                return Ok((incoming, said.unwrap_or_default()));
+            }
+            Err(refusal) => {
+                first.get_or_insert((moment.step, refusal));
+                moments.pop();
+            }
+        }
+    }
+    Err(first.map_or(Refusal::NoRun, |(_, refusal)| refusal))
 }
 
 /// What is said of so many models that are no moments.
@@ -241,45 +315,81 @@ fn left_out(count: usize, of_one: &str, of_more: &str) -> String {
     }
 }
 
-/// Tells the engine of earlier moments, one after the other, as long as it has their run.
-async fn recall(store: Store, moments: Rc<[Moment]>) {
-    let run = store.generation();
-    let mut broken = 0;
+/// Why not all moments of a run are shown, where there may be at most so many.
+fn thinned(shown: usize, all: usize, most: usize, megabytes: u32) -> String {
+    let shows = format!("The time bar shows {shown} of this run’s {all} moments");
+    if most as u64 >= Recorded::MOST {
+        format!("{shows}, the most that it has room for.")
+    } else if MEMORY.iter().all(|more| *more <= megabytes) {
+        format!("{shows}: no more fit in {megabytes} MB, the most memory that they can have.")
+    } else {
+        format!(
+            "{shows}: no more fit in {megabytes} MB. To see more, open the device at the top of the page, allow more memory, and open the folder again."
+        )
+    }
+}
+
+/// Tells the engine of earlier moments that it does not have, one after the other, as long as it has their
+/// run and this is the latest of all calls.
+async fn recall(store: Store, moments: Rc<[Moment]>, calls: Rc<Cell<u32>>) {
+    let (run, call) = (store.generation(), calls.get());
+    let (mut broken, mut unusable) = (0, 0);
     for moment in moments.iter() {
-        let recalled = recalled(&moment.blob).await;
-        if store.generation() != run {
+        let is_known = Questions::from(store)
+            .recorded
+            .with_untracked(|recorded| recorded.steps.contains(&moment.step));
+        if is_known {
+            continue;
+        }
+        let recalled = whole(&moment.blob, true).await;
+        if calls.get() != call || !store.has(run) {
             return;
         }
         match recalled {
-            Ok(checkpoint) => store.recall(checkpoint),
+            Ok(incoming) => store.recall(Box::new(incoming.checkpoint())),
+            Err(Refusal::NotFinite) => unusable += 1,
             Err(_) => broken += 1,
         }
     }
-    let note = left_out(broken, "couldn’t be read", "couldn’t be read");
-    if !note.is_empty() {
-        store.notify(Severity::Note, note);
+    for note in [
+        left_out(broken, "couldn’t be read", "couldn’t be read"),
+        left_out(
+            unusable,
+            "has numbers that are NaN or infinite",
+            "have numbers that are NaN or infinite",
+        ),
+    ] {
+        if !note.is_empty() {
+            store.notify(Severity::Note, note);
+        }
     }
 }
 
-/// The model in a file, without what its optimizer kept.
-async fn recalled(blob: &Blob) -> Result<Box<Checkpoint>, Refusal> {
+/// All of the model in a file; `is_past` leaves out what its optimizer kept.
+async fn whole(blob: &Blob, is_past: bool) -> Result<Incoming, Refusal> {
     let head = head_of(blob).await?;
     let incoming = Incoming::new(&head, blob.size() as u64, &Beside::default(), settings)?;
-    let mut incoming = incoming.without_optimizer();
+    let mut incoming = if is_past { incoming.without_optimizer() } else { incoming };
     pour(blob, incoming.ranges(), |number, bytes| incoming.take(number, bytes)).await?;
-    Ok(Box::new(incoming.checkpoint()))
+    Ok(incoming)
 }
 
-/// The text of a run: a built-in one, or what is beside its models. Else the page's own, with a note.
-async fn source(store: Store, incoming: &Incoming, text: Option<&Blob>) -> Result<Source, Refusal> {
+/// The text of a run: a built-in one, or what is beside its models. Else the page's own, with what is said
+/// of that.
+async fn source(
+    store: Store,
+    incoming: &Incoming,
+    text: Option<&Blob>,
+) -> Result<(Source, String), Refusal> {
     let present = store.source.get_untracked();
     let corpus = incoming.link.corpus;
     if corpus != Corpus::Own {
         if present.corpus == corpus {
-            return Ok(present);
+            return Ok((present, String::new()));
         }
         let text = corpora::load(corpus).await.map_err(Refusal::Vocabulary)?;
-        return Ok(Source { corpus, name: corpora::name(corpus).to_owned(), text });
+        let name = corpora::name(corpus).to_owned();
+        return Ok((Source { corpus, name, text }, String::new()));
     }
     let beside = match text.filter(|text| text.size() <= MAX_BYTES as f64) {
         Some(text) => bytes(text, 0.0, text.size()).await.ok(),
@@ -291,14 +401,13 @@ async fn source(store: Store, incoming: &Incoming, text: Option<&Blob>) -> Resul
         text::from_passages(&[bytes], length, |text| (text, None)).ok()
     });
     if let Some(accepted) = accepted {
-        return Ok(Source { corpus, name, text: accepted.text.into() });
+        return Ok((Source { corpus, name, text: accepted.text.into() }, String::new()));
     }
     let now = &present.name;
     let note = format!(
         "This run trained on a text of its author’s, “{name}”, which couldn’t be read from its files. It now continues on the text of this page, “{now}”."
     );
-    store.notify(Severity::Note, note);
-    Ok(present)
+    Ok((present, note))
 }
 
 /// The losses of the steps up to `last`.
@@ -332,22 +441,31 @@ async fn curve(table: &Blob, last: u32) -> Result<Curve, Refusal> {
 async fn unpacked(archive: &File) -> Result<Vec<Named>, Refusal> {
     let size = archive.size();
     let tail = bytes(archive, (size - TAIL as f64).max(0.0), size).await?;
-    let entries = archive::entries(&tail, size as u64).map_err(|_| Refusal::NotZip)?;
     let mut files = Vec::new();
     let mut room = MOST_UNPACKED;
-    for entry in entries {
-        let name = entry.path.rsplit('/').next().unwrap_or_default().to_owned();
-        // The others may be large, and are of no use here.
-        if name.ends_with(MODEL) || name == TEXT || name == LOSSES {
-            let blob = unpack(archive, &entry, &mut room).await?;
-            files.push(Named { name, blob });
+    for entry in archive::entries(&tail, size as u64)? {
+        let most = match apart(&entry.path).1 {
+            name if name.ends_with(MODEL) => MOST_OF_MODEL,
+            TEXT => MAX_BYTES,
+            LOSSES => LONGEST_LOSSES as u64,
+            // The others may be large, and are of no use here.
+            _ => continue,
+        };
+        let blob = unpack(archive, &entry, most.min(room)).await?;
+        if blob.is_none() && most > room {
+            return Err(Refusal::LargeZip);
         }
+        if let Some(blob) = blob.as_ref().filter(|_| entry.is_deflated) {
+            room -= blob.size() as u64;
+        }
+        files.push(Named { path: entry.path, blob });
     }
     Ok(files)
 }
 
-/// A file in an archive; of one that was compressed there may be `room` bytes.
-async fn unpack(archive: &File, entry: &Entry, room: &mut u64) -> Result<Blob, Refusal> {
+/// A file in an archive; `None` if it was compressed and has more than `most` bytes: it may claim to be
+/// endless.
+async fn unpack(archive: &File, entry: &Entry, most: u64) -> Result<Option<Blob>, Refusal> {
     let header = entry.header();
     let header = bytes(archive, header.start as f64, header.end as f64).await?;
     let body = entry.body(&header).ok_or(Refusal::NotZip)?;
@@ -355,31 +473,69 @@ async fn unpack(archive: &File, entry: &Entry, room: &mut u64) -> Result<Blob, R
         .slice_with_f64_and_f64(body.start as f64, body.end as f64)
         .map_err(|_| Refusal::NotZip)?;
     if !entry.is_deflated {
-        return Ok(packed);
+        return Ok(Some(packed));
     }
-    let parts = inflated(&packed, room).await.map_err(|_| Refusal::NotZip)?;
-    let parts = parts.ok_or(Refusal::LargeZip)?;
-    Blob::new_with_u8_array_sequence(&parts).map_err(|_| Refusal::NotZip)
+    let inflater = DecompressionStream::new("deflate-raw").map_err(|_| Refusal::NoUnzip)?;
+    let Some(parts) = inflated(&packed, inflater, most).await.map_err(|_| Refusal::NotZip)? else {
+        return Ok(None);
+    };
+    Blob::new_with_u8_array_sequence(&parts).map(Some).map_err(|_| Refusal::NotZip)
 }
 
-/// What DEFLATE made these bytes of, in pieces; `None` if that is more than `room`.
-async fn inflated(packed: &Blob, room: &mut u64) -> Result<Option<Array>, JsValue> {
-    let pair = DecompressionStream::new("deflate-raw")?.unchecked_into::<ReadableWritablePair>();
+/// What DEFLATE made these bytes of, in pieces; `None` if that is more than `most`.
+async fn inflated(
+    packed: &Blob,
+    inflater: DecompressionStream,
+    most: u64,
+) -> Result<Option<Array>, JsValue> {
+    let pair = inflater.unchecked_into::<ReadableWritablePair>();
     let reader = packed.stream().pipe_through(&pair).get_reader();
     let reader = reader.unchecked_into::<ReadableStreamDefaultReader>();
-    let parts = Array::new();
+    let (parts, mut room) = (Array::new(), most);
     loop {
         let read = JsFuture::from(reader.read()).await?;
         let Ok(part) = Reflect::get(&read, &"value".into())?.dyn_into::<Uint8Array>() else {
             return Ok(Some(parts));
         };
         match room.checked_sub(part.length().into()) {
-            Some(left) => *room = left,
+            Some(left) => room = left,
             None => {
                 JsFuture::from(reader.cancel()).await?;
                 return Ok(None);
             }
         }
         parts.push(&part);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_are_beside_the_models_and_the_text_is_beside_their_folder_or_in_it() {
+        for (model, losses, texts) in [
+            ("a/run/m", "a/run/losses.csv", ["a/text.txt", "a/run/text.txt"]),
+            ("run/m", "run/losses.csv", ["text.txt", "run/text.txt"]),
+            ("m", "losses.csv", ["text.txt", "text.txt"]),
+        ] {
+            assert_eq!(places_beside(model), (losses.to_owned(), texts.map(str::to_owned)));
+        }
+    }
+
+    #[test]
+    fn why_moments_are_not_shown_is_true() {
+        let largest = MEMORY[MEMORY.len() - 1];
+        let parameters = 5_000_000;
+        let said = |megabytes, parameters| {
+            thinned(9, 400, Recorded::most(megabytes, parameters), megabytes)
+        };
+        assert!(said(64, parameters).contains("allow more memory"));
+        assert!(
+            said(largest, parameters).ends_with("1024 MB, the most memory that they can have.")
+        );
+        for megabytes in [64, largest] {
+            assert!(said(megabytes, 1000).ends_with("the most that it has room for."));
+        }
     }
 }

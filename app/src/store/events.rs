@@ -27,8 +27,11 @@ impl Store {
                     CommandKind::Ask(id) => self.questions.answered(id, Some(Err(reason)), false),
                     _ => self.notify(Severity::Refusal, reason),
                 }
-                if command == CommandKind::Start && self.started.with_untracked(Option::is_none) {
-                    self.begin_as_usual();
+                if command == CommandKind::Start {
+                    if self.started.with_untracked(Option::is_none) {
+                        self.begin_as_usual();
+                    }
+                    self.tell_of_past();
                 }
             }
             Event::State { state, step } => {
@@ -62,6 +65,7 @@ impl Store {
         self.built.update(|link| link.gpt.learning_rate = rate);
         self.pace.update_value(Pace::restored);
         self.take_up(started);
+        self.tell_of_past();
     }
 
     /// Shows the model as the engine has it now: other weights than a moment ago.
@@ -129,8 +133,13 @@ impl Store {
         }
         self.offer_hand_over();
         self.measure_candidate();
-        self.pace.update_value(|pace| pace.past = past.clone());
-        if let Some(past) = past {
+        self.pace.update_value(|pace| pace.past = past);
+        self.tell_of_past();
+    }
+
+    /// Has the engine get the run's earlier moments that it does not have.
+    fn tell_of_past(self) {
+        if let Some(past) = self.pace.with_value(|pace| pace.past.clone()) {
             past(self);
         }
     }

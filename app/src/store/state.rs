@@ -88,7 +88,8 @@ pub struct Run {
     pub past: Option<Past>,
 }
 
-/// Recalls earlier moments of a run, see [`Store::recall`]: called whenever an engine has taken it up.
+/// Recalls earlier moments of a run, see [`Store::recall`]: called whenever an engine has taken it up, and
+/// when it goes on with it after all.
 pub type Past = Rc<dyn Fn(Store)>;
 
 /// Settles what waits for the engine's word about the model that is being opened: with how much of it is
