@@ -73,34 +73,24 @@ pub fn product(left: View, right: View, scale: f32, onto: Onto, result: &mut [f3
 /// only once, so packing them would be most of the work.
 const LARGE: usize = 1 << 18;
 
-/// Rows of the right factor that are added at a time, and numbers that are added beside each other.
-const TOGETHER: usize = 4;
+/// Numbers that are added beside each other.
 const LANES: usize = 16;
 
 /// [`product`] where the left factor is a single row, and the rows or the columns of the right one are
-/// contiguous.
+/// contiguous. Not inlined: where it is called it is rare.
+#[inline(never)]
 fn single(left: View, right: View, scale: f32, onto: Onto, result: &mut [f32]) {
     let ([_, depth], [right_depth, columns]) = (left.shape, right.shape);
     assert_eq!(depth, right_depth, "the inner dimensions agree");
     let result = &mut result[..columns];
     start(onto, result, columns, 1, columns);
-    let factors: Vec<f32> =
-        (0..depth).map(|at| scale * left.values[at * left.strides[1]]).collect();
+    let factor = |at: usize| scale * left.values[at * left.strides[1]];
+    let factors: Vec<f32> = (0..depth).map(factor).collect();
     let [down, across] = right.strides;
     if across == 1 {
-        let row = |at: usize| &right.values[at * down..][..columns];
-        let (groups, rest) = factors.as_chunks::<TOGETHER>();
-        for (group, [a, b, c, d]) in groups.iter().enumerate() {
-            let first = TOGETHER * group;
-            let rows =
-                row(first).iter().zip(row(first + 1)).zip(row(first + 2)).zip(row(first + 3));
-            for (sum, (((p, q), r), s)) in result.iter_mut().zip(rows) {
-                *sum += (a * p + b * q) + (c * r + d * s);
-            }
-        }
-        for (at, a) in rest.iter().enumerate() {
-            let row = row(depth - rest.len() + at);
-            result.iter_mut().zip(row).for_each(|(sum, p)| *sum += a * p);
+        for (at, factor) in factors.iter().enumerate() {
+            let row = &right.values[at * down..][..columns];
+            result.iter_mut().zip(row).for_each(|(sum, value)| *sum += factor * value);
         }
         return;
     }
@@ -113,15 +103,8 @@ fn single(left: View, right: View, scale: f32, onto: Onto, result: &mut [f32]) {
                 *sum += factor * value;
             }
         }
-        // Pair by pair, as every vector unit can.
-        let mut width = LANES / 2;
-        while width > 0 {
-            for lane in 0..width {
-                sums[lane] += sums[lane + width];
-            }
-            width /= 2;
-        }
-        *sum += sums[0] + rest.iter().zip(left_over).map(|(a, b)| a * b).sum::<f32>();
+        let rest = rest.iter().zip(left_over).map(|(factor, value)| factor * value);
+        *sum += sums.into_iter().chain(rest).sum::<f32>();
     }
 }
 

@@ -2,12 +2,14 @@
 
 use core::fmt;
 
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::{
+    module::{Module, ModuleMapper, Param},
+    tensor::{Device, Tensor, TensorData},
+};
 use unroll_protocol::{GivenModel, GptSpec, Initialization, SpecError, Weights};
 
 use crate::{
     gpt::{Gpt, GptConfig},
-    optimizer::with_shaped,
     parameters::named_parameters,
     tokenizer::{Tokenizer, VocabularyError},
 };
@@ -141,14 +143,26 @@ impl Filling {
     /// Panics if weights are missing.
     pub fn finish(self) -> Given {
         assert!(self.is_complete(), "a model can't be built without all of its weights");
-        let device = &self.device;
-        let values = self.parameters.into_iter().map(|Parameter { shape, values, .. }| {
-            let data = TensorData::new(values, [shape.iter().product::<usize>()]);
-            (Tensor::from_data(data, device), shape)
-        });
-        let model = with_shaped(self.skeleton, values.collect());
-        let model = model.with_context(self.spec.context as usize);
+        let mut places =
+            Places { parameters: self.parameters.into_iter(), device: self.device.clone() };
+        let model = self.skeleton.map(&mut places).with_context(self.spec.context as usize);
         Given { spec: self.spec, tokenizer: self.tokenizer, model }
+    }
+}
+
+/// Puts values in the places of a skeleton's parameters. The values themselves, and no copy of them.
+struct Places {
+    parameters: std::vec::IntoIter<Parameter>,
+    device: Device,
+}
+
+impl ModuleMapper for Places {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        let (id, _, mapper) = param.consume();
+        let Parameter { shape, values, .. } =
+            self.parameters.next().expect("there is one for each parameter");
+        let value = Tensor::from_data(TensorData::new(values, shape), &self.device);
+        Param::from_mapped_value(id, value, mapper)
     }
 }
 

@@ -396,6 +396,11 @@ impl Gpt {
         self.architecture
     }
 
+    /// Number of heads of each block that has attention.
+    pub fn heads(&self) -> usize {
+        self.heads
+    }
+
     /// Length of the sequences the model was built for.
     pub fn context(&self) -> usize {
         self.context

@@ -80,7 +80,7 @@ pub use tasks::{
     Quotes, Recall, SequenceBatch, Split, Task, TaskError, TextPair,
 };
 pub use tokenizer::{CharTokenizer, MAX_VOCABULARY, Sentence, Tokenizer, UNKNOWN, VocabularyError};
-pub use trace::{TraceError, inspect, trace};
+pub use trace::{TraceError, inspect, keep_likeliest, trace};
 pub use training::{
     BuildError, CheckpointError, Evaluation, EvaluationSlice, Shard, ShardPass, ShardSlice, Slice,
     Snapshot, StepGradients, Trainer,

@@ -2,7 +2,7 @@
 
 use burn::{
     module::{Module, ModuleMapper, Param},
-    tensor::{Shape, Tensor},
+    tensor::Tensor,
 };
 use unroll_protocol::{OptimizerKind, OptimizerSpec};
 
@@ -195,19 +195,12 @@ pub(crate) fn with_values<M: Module>(model: M, values: Vec<Tensor<1>>) -> M {
     model.map(&mut Change::To(values.into_iter()))
 }
 
-/// The same, with other shapes than the model's.
-pub(crate) fn with_shaped<M: Module>(model: M, values: Vec<(Tensor<1>, Vec<usize>)>) -> M {
-    model.map(&mut Change::Shaped(values.into_iter()))
-}
-
-/// What changes a model's parameters. One mapper for all: another would be the code of every chapter's
+/// What changes a model's parameters. One mapper for both: another would be the code of every chapter's
 /// models once more.
 enum Change {
     By(Box<Update>),
     /// To these values, flat.
     To(std::vec::IntoIter<Tensor<1>>),
-    /// To these values, flat, of these shapes.
-    Shaped(std::vec::IntoIter<(Tensor<1>, Vec<usize>)>),
 }
 
 impl ModuleMapper for Change {
@@ -218,10 +211,6 @@ impl ModuleMapper for Change {
             Self::To(values) => {
                 let value = values.next().expect("there is one for each parameter");
                 value.reshape(before.shape())
-            }
-            Self::Shaped(values) => {
-                let (value, shape) = values.next().expect("there is one for each parameter");
-                value.reshape(Shape::from(shape))
             }
         };
         Param::from_mapped_value(id, after, mapper)

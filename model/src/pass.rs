@@ -13,7 +13,7 @@ use crate::{
     parameters::parameter_count,
     read::read_all,
     tokenizer::Tokenizer,
-    trace::{Read, TraceError, as_text, last_tokens, worth_telling},
+    trace::{Read, TraceError, as_text, last_tokens},
 };
 
 /// Runs the last tokens of `text` that fit the context and [`MOST_ROWS`] through `model`, the
@@ -81,13 +81,13 @@ pub async fn pass(
     let mut read = wanted.read().await?.into_iter();
     // As many as were pushed.
     let mut next = || read.next().unwrap_or_default();
-    let mut pass = Pass {
+    Ok(Pass {
         step,
         text: text.to_owned(),
         tokens: as_text(tokenizer, &ids),
         ids,
         dropped,
-        vocabulary: Vec::new(),
+        vocabulary: tokenizer.vocabulary(),
         mask: (0..length).flat_map(|query| mask.row(query).to_vec()).collect(),
         embeddings: next(),
         positions: computed.positions.is_some().then(&mut next),
@@ -107,11 +107,7 @@ pub async fn pass(
         final_norm: next(),
         probabilities: next(),
         sizes: sizes(model),
-    };
-    let probabilities = core::mem::take(&mut pass.probabilities);
-    let (told, probabilities) = worth_telling(&pass.ids, probabilities);
-    (pass.vocabulary, pass.probabilities) = (as_text(tokenizer, &told), probabilities);
-    Ok(pass)
+    })
 }
 
 /// Tensors that are read together, each with its shape but for the last axis.

@@ -63,36 +63,28 @@ pub async fn trace(
         values: read.next().unwrap_or_default(),
     };
     let probabilities = array(&[length, vocabulary]);
-    let (ids, probabilities) = worth_telling(&tokens, probabilities);
     Ok(Trace {
         step,
         tokens: as_text(tokenizer, &tokens),
-        places: tokens.iter().map(|id| ids.partition_point(|other| other < id) as u32).collect(),
+        places: tokens,
         starts,
         dropped,
-        vocabulary: as_text(tokenizer, &ids),
+        vocabulary: tokenizer.vocabulary(),
         mask: (0..length).flat_map(|query| mask.row(query).to_vec()).collect(),
         weights: array(&[layers, heads, length, length]),
         probabilities,
     })
 }
 
-/// The largest vocabulary that is told whole.
-const WHOLE: usize = 2048;
-/// Of a larger one, how many of the likeliest tokens are told for each position.
+/// Of a large vocabulary, how many of the likeliest tokens are told for each position.
 const LIKELIEST: usize = 10;
 
-/// The tokens whose probabilities are told, in order, and the probabilities `[T, V]` of these alone: all of
-/// them, or those that are likely after any of `tokens`, and the tokens themselves.
-pub(crate) fn worth_telling(tokens: &[u32], probabilities: Array) -> (Vec<u32>, Array) {
-    let vocabulary = probabilities.shape.last().copied().unwrap_or_default();
-    let mut ids: Vec<u32> = (0..vocabulary).collect();
-    if ids.len() <= WHOLE {
-        return (ids, probabilities);
-    }
-    let rows = || probabilities.values.chunks(vocabulary as usize);
-    let mut is_told = vec![false; vocabulary as usize];
-    tokens.iter().for_each(|id| is_told[*id as usize] = true);
+/// Has `vocabulary` and the probabilities `[T, V]` of its tokens hold those alone that are among the
+/// likeliest anywhere, and those at `places`, which are changed to where they then are.
+pub fn keep_likeliest(vocabulary: &mut Vec<String>, probabilities: &mut Array, places: &mut [u32]) {
+    let rows = || probabilities.values.chunks(vocabulary.len().max(1));
+    let mut is_kept = vec![false; vocabulary.len()];
+    places.iter().for_each(|id| is_kept[*id as usize] = true);
     for row in rows() {
         let mut likeliest: Vec<usize> = Vec::with_capacity(LIKELIEST + 1);
         for (id, share) in row.iter().enumerate() {
@@ -103,12 +95,16 @@ pub(crate) fn worth_telling(tokens: &[u32], probabilities: Array) -> (Vec<u32>, 
                 likeliest.truncate(LIKELIEST);
             }
         }
-        likeliest.into_iter().for_each(|id| is_told[id] = true);
+        likeliest.into_iter().for_each(|id| is_kept[id] = true);
     }
-    ids.retain(|id| is_told[*id as usize]);
-    let values = rows().flat_map(|row| ids.iter().map(|id| row[*id as usize])).collect();
-    let shape = vec![tokens.len() as u32, ids.len() as u32];
-    (ids, Array { shape, values })
+    let ids: Vec<usize> = (0..vocabulary.len()).filter(|id| is_kept[*id]).collect();
+    let values: Vec<f32> = rows().flat_map(|row| ids.iter().map(|id| row[*id])).collect();
+    let shape = vec![(values.len() / ids.len().max(1)) as u32, ids.len() as u32];
+    for place in places {
+        *place = ids.partition_point(|id| id < &(*place as usize)) as u32;
+    }
+    *probabilities = Array { shape, values };
+    *vocabulary = ids.into_iter().map(|id| core::mem::take(&mut vocabulary[id])).collect();
 }
 
 /// One query's row of one head, `[layer, head, query]` counted from 0, in the same pass as
@@ -154,9 +150,8 @@ pub(crate) fn last_tokens(
     if tokens.is_empty() {
         return Err(TraceError::Empty);
     }
-    let heads: usize =
-        model.blocks.iter().filter_map(|block| Some(block.attention.as_ref()?.heads())).sum();
-    let most = model.context().min((MOST_WEIGHTS / heads.max(1)).isqrt());
+    let matrices = (model.blocks.len() * model.heads()).max(1);
+    let most = model.context().min(((MOST_WEIGHTS / matrices) as f64).sqrt() as usize);
     let dropped = tokens.len().saturating_sub(most);
     let (tokens, starts) = (tokens.split_off(dropped), starts.split_off(dropped));
     Ok(Read { tokens, starts, dropped: dropped as u32 })

@@ -304,8 +304,8 @@ pub fn use_model_name(store: Store) -> Signal<String> {
         let given = store.started.with(|started| {
             let started =
                 started.as_ref().filter(|started| started.spec.tokens == Tokens::Given)?;
-            let GptSpec { layers, heads, width, .. } = started.spec.gpt;
-            Some(shape_name(layers, heads, width) + ", opened")
+            let GptSpec { layers, heads, .. } = started.spec.gpt;
+            Some(format!("Opened: {}", shape_name(layers, heads)))
         });
         given.unwrap_or_else(|| store.built.with(model_name))
     })

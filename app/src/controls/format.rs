@@ -53,13 +53,12 @@ pub fn model_name(link: &Link) -> String {
         TokenKind::Bytes => ", bytes",
         TokenKind::Pairs => ", byte pairs",
     };
-    shape_name(gpt.layers, gpt.heads, gpt.width) + tokens
+    format!("{}, {} wide{tokens}", shape_name(gpt.layers, gpt.heads), gpt.width)
 }
 
 /// The shape of a GPT in a few words.
-pub fn shape_name(layers: u32, heads: u32, width: u32) -> String {
-    let (layers, heads) = (counted(layers.into(), "layer"), counted(heads.into(), "head"));
-    format!("{layers}, {heads}, {width} wide")
+pub fn shape_name(layers: u32, heads: u32) -> String {
+    format!("{}, {}", counted(layers.into(), "layer"), counted(heads.into(), "head"))
 }
 
 /// The row of the settings table with this name, which must be there.

@@ -53,6 +53,8 @@ pub struct Run {
     pub beside: RwSignal<Option<Series>>,
     /// Why nothing can be trained now, or `None` when it can.
     pub idle: Memo<Option<String>>,
+    /// Why this model can never be trained here, if it can't.
+    pub cannot: Signal<Option<&'static str>>,
     /// Which moment is looked at, and which can be.
     pub questions: Questions,
     /// What the learner has just asked for, while the engine has not answered.
@@ -60,8 +62,7 @@ pub struct Run {
     order: Callback<Order>,
 }
 
-/// Why nothing can be trained.
-const UNBUILT: &str = "The model is still being built.";
+/// Why a model that was opened can't be trained.
 const GIVEN: &str =
     "This model was trained elsewhere. Here you can look into it, but not train it.";
 
@@ -100,10 +101,11 @@ impl Run {
             Order::Pause => lab.pause(),
             Order::Step => lab.take_steps(1),
         });
-        let missing = Signal::derive(move || lab.started.with(Option::is_none).then_some(UNBUILT));
+        let built = Signal::derive(move || lab.started.with(Option::is_some));
         let pace = lab.milliseconds_per_step.into();
         let questions = Questions::from(lab);
-        Self::new(questions, lab.device, missing, pace, readings, (track, beside), order)
+        let cannot = Signal::stored(None);
+        Self::new(questions, lab.device, (built, cannot), pace, readings, (track, beside), order)
     }
 
     fn of_store(store: Store) -> Self {
@@ -136,19 +138,17 @@ impl Run {
             Order::Pause => store.pause(),
             Order::Step => store.take_steps(1),
         });
-        let missing = Signal::derive(move || match store.started.with(Option::is_none) {
-            true => Some(UNBUILT),
-            false => store.is_given().then_some(GIVEN),
-        });
+        let built = Signal::derive(move || store.started.with(Option::is_some));
+        let cannot = Signal::derive(move || store.is_given().then_some(GIVEN));
         let pace =
             Signal::derive(move || store.speed.get().map(|speed| speed.milliseconds_per_step));
-        Self::new(questions, store.device, missing, pace, readings, (track, beside), order)
+        Self::new(questions, store.device, (built, cannot), pace, readings, (track, beside), order)
     }
 
     fn new(
         questions: Questions,
         device: RwSignal<Device>,
-        missing: Signal<Option<&'static str>>,
+        (built, cannot): (Signal<bool>, Signal<Option<&'static str>>),
         milliseconds_per_step: Signal<Option<f32>>,
         readings: Memo<Vec<(String, Option<f32>)>>,
         (track, beside): (Signal<Arc<Vec<Series>>>, RwSignal<Option<Series>>),
@@ -157,7 +157,10 @@ impl Run {
         let idle = memo(move || match device.get() {
             Device::Loading => Some("The engine is still loading.".to_owned()),
             Device::Unavailable(reason) => Some(reason),
-            Device::Ready { .. } => missing.get().map(str::to_owned),
+            Device::Ready { .. } => {
+                let missing = (!built.get()).then_some("The model is still being built.");
+                missing.or_else(|| cannot.get()).map(str::to_owned)
+            }
         });
         let (told, step) = (questions.state, questions.step);
         let wanted = RwSignal::new(None::<RunState>);
@@ -188,6 +191,7 @@ impl Run {
             track,
             beside,
             idle,
+            cannot,
             questions,
             wanted,
             order,

@@ -155,7 +155,12 @@ fn Track(run: Run) -> impl IntoView {
                 </svg>
             </div>
             {move || empty.get().then(|| view! {
-                <p class="time-empty"><span>"Untrained. "</span><span>"Press Train and watch its loss fall."</span></p>
+                <p class="time-empty">
+                    {move || match run.cannot.get() {
+                        Some(reason) => view! { <span>{reason}</span> }.into_any(),
+                        None => view! { <span>"Untrained. "</span><span>"Press Train and watch its loss fall."</span> }.into_any(),
+                    }}
+                </p>
             })}
             {move || settled.get().then(|| view! {
                 <Provider value=run>{fetched(SCRUB, "The way back in time")}</Provider>

@@ -68,6 +68,9 @@ fn all_heads() -> AnyView {
     .into_any()
 }
 
+/// Most columns whose names are words.
+const MOST_IN_WORDS: u32 = 8;
+
 #[component]
 fn Grid(of: HeadGrid, layers: u32, heads: u32) -> impl IntoView {
     let HeadGrid { view, layer, head, switches, words, .. } = of;
@@ -95,7 +98,12 @@ fn Grid(of: HeadGrid, layers: u32, heads: u32) -> impl IntoView {
         }
     };
     let names = move |word: &'static str, letter: &'static str, count: u32| {
-        let name = move |i: u32| if words { format!("{word} {i}") } else { format!("{letter}{i}") };
+        // As many heads as GPT-2 has leave no room for words above them.
+        let in_words = words && (word == "layer" || count <= MOST_IN_WORDS);
+        let name = move |i: u32| match in_words {
+            true => format!("{word} {i}"),
+            false => format!("{letter}{i}"),
+        };
         (1..=count).map(|i| view! { <span>{name(i)}</span> }).collect_view()
     };
     view! {

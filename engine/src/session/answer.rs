@@ -1,39 +1,47 @@
 //! What the lab's model says to questions that are answered at once.
 
-use unroll_model::{Gpt, Tokenizer, Trainer, named_parameters, read_parameters};
+use unroll_model::{Gpt, Tokenizer, Trainer, keep_likeliest, named_parameters, read_parameters};
 use unroll_protocol::{
-    Ask, Packed, Question,
+    Ask, Packed, Question, Trace,
     gpt::{self, ask},
 };
 
-use super::{Present, Studies, said};
+use super::{Marker, Present, Studies, said};
 
 pub const NOT_OURS: &str = "The model in training is not this chapter's.";
 /// Why a given model can't show what it learns from.
 const LEARNS_NOTHING: &str = "This model was trained elsewhere, on a text that is not here.";
 
 /// The lab's model that a question is about.
-pub struct Asked<'a> {
+pub struct Asked<'a, G> {
     pub model: Gpt,
     pub step: u32,
     pub tokenizer: &'a Tokenizer,
-    /// `None` where the model is a given one.
-    pub trainer: Option<&'a Trainer>,
+    pub whose: Whose<'a, G>,
 }
 
-impl<'a> Asked<'a> {
+/// Where a model comes from.
+#[derive(Clone, Copy)]
+pub enum Whose<'a, G> {
+    Trained(&'a Trainer),
+    /// Without values where the engine takes over none, so that what follows from it is left out.
+    Given(G),
+}
+
+impl<'a, G: Marker> Asked<'a, G> {
     /// The model as it is, or as it was at the kept moment nearest to step `at`. `None` where a chapter's
     /// models are trained.
-    pub fn of<S: Studies>(present: &'a mut Present<S>, at: Option<u32>) -> Option<Self> {
+    pub fn of<S: Studies<Given = G>>(present: &'a mut Present<S>, at: Option<u32>) -> Option<Self> {
         match present {
             Present::Gpt(experiment, _) => {
                 let (step, model) = experiment.model_at(at);
                 let trainer = experiment.trainer();
-                Some(Self { model, step, tokenizer: trainer.tokenizer(), trainer: Some(trainer) })
+                let whose = Whose::Trained(trainer);
+                Some(Self { model, step, tokenizer: trainer.tokenizer(), whose })
             }
-            Present::Given(given, _) => {
+            Present::Given(given, marker) => {
                 let (model, tokenizer) = (given.model.clone(), &given.tokenizer);
-                Some(Self { model, step: 0, tokenizer, trainer: None })
+                Some(Self { model, step: 0, tokenizer, whose: Whose::Given(*marker) })
             }
             Present::Study(_) => None,
         }
@@ -41,8 +49,11 @@ impl<'a> Asked<'a> {
 }
 
 /// The answer to a question about the lab's model.
-pub(super) async fn answer(subject: &Asked<'_>, question: Question) -> Result<Packed, String> {
-    let Asked { ref model, step, tokenizer, trainer } = *subject;
+pub(super) async fn answer<G>(
+    subject: &Asked<'_, G>,
+    question: Question,
+) -> Result<Packed, String> {
+    let Asked { ref model, step, tokenizer, ref whose } = *subject;
     let (asked, question) = question.opened().map_err(said)?;
     let parameters = match &asked {
         Some(asked) => read_parameters(named_parameters(model), &asked.under).await?,
@@ -54,7 +65,12 @@ pub(super) async fn answer(subject: &Asked<'_>, question: Question) -> Result<Pa
     let answer = match question {
         gpt::Question::Trace(question) => {
             let trace = unroll_model::trace(model, tokenizer, &question.text, step);
-            question.answered(&trace.await.map_err(said)?)
+            let mut trace = trace.await.map_err(said)?;
+            if let Whose::Given(_) = whose {
+                let Trace { vocabulary, probabilities, places, .. } = &mut trace;
+                keep_likeliest(vocabulary, probabilities, places);
+            }
+            question.answered(&trace)
         }
         gpt::Question::Row(question) => {
             let ask::Row { ref text, layer, head, query } = question;
@@ -65,7 +81,15 @@ pub(super) async fn answer(subject: &Asked<'_>, question: Question) -> Result<Pa
         gpt::Question::Pass(question) => {
             let ask::Pass { ref text, block } = question;
             let pass = unroll_model::pass(model, tokenizer, text, block, step);
-            question.answered(&pass.await.map_err(said)?)
+            let mut pass = pass.await.map_err(said)?;
+            if let Whose::Given(_) = whose {
+                keep_likeliest(
+                    &mut pass.vocabulary,
+                    &mut pass.probabilities,
+                    &mut pass.ids.clone(),
+                );
+            }
+            question.answered(&pass)
         }
         gpt::Question::After(question) => {
             let ask::After { ref text, ref endings } = question;
@@ -91,7 +115,7 @@ pub(super) async fn answer(subject: &Asked<'_>, question: Question) -> Result<Pa
             question.answered(&race.await.map_err(said)?)
         }
         gpt::Question::NextBatch(question) => {
-            let trainer = trainer.ok_or(LEARNS_NOTHING)?;
+            let Whose::Trained(trainer) = whose else { return Err(LEARNS_NOTHING.to_owned()) };
             let batch = unroll_model::next_batch(trainer, model, step);
             question.answered(&batch.await.map_err(said)?)
         }

@@ -56,7 +56,7 @@ pub trait Studies: Sized {
 
 /// Whether an engine can do something: a type without values where it can't, so that the code for it is left
 /// out.
-pub trait Marker: Sized {
+pub trait Marker: Copy {
     /// `None` where there are no values.
     fn marker() -> Option<Self>;
 }

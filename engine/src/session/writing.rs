@@ -24,9 +24,9 @@ pub struct Writing {
 
 impl Writing {
     /// What this model writes.
-    pub fn new(
+    pub fn new<G>(
         id: u32,
-        asked: &Asked<'_>,
+        asked: &Asked<'_, G>,
         question: ask::Writing,
         now: f64,
     ) -> Result<Self, String> {

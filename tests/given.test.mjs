@@ -1,0 +1,107 @@
+// A GPT-2 from elsewhere: opened with its tokenizer, asked and not trained, stopped, and refused with a reason.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "./harness.mjs";
+
+import {
+  byId,
+  closeSettings,
+  eventually,
+  exported,
+  live,
+  number,
+  openSettings,
+  openView,
+  settled,
+  stepTo,
+  useSite,
+} from "./harness.mjs";
+
+const site = useSite();
+const SMALL = "?layers=1&heads=2&width=16&context=24&batch=4&workers=1&device=cpu";
+const GOLDEN = new URL("golden/gpt2/", import.meta.url);
+const golden = (name) => new URL(name, GOLDEN).pathname;
+const read = (name) => readFileSync(new URL(name, GOLDEN));
+const expected = JSON.parse(read("expected.json"));
+const OPENED = "Opened: 2 layers, 4 heads";
+
+async function choose(page, ...files) {
+  await openSettings(page);
+  await byId(page, "model-open").setInputFiles(files);
+}
+
+const said = (page, words) =>
+  eventually(async () => (await page.locator(".notice").allTextContents()).some((said) => said.includes(words)), words);
+
+const isOpened = (page) =>
+  eventually(async () => (await byId(page, "settings-open").textContent()).includes(OPENED), "the opened model");
+
+test("a GPT-2 with its tokenizer opens and computes what transformers does", async (t) => {
+  const page = await site.open(t, SMALL);
+  await stepTo(page, 2);
+  await choose(page, golden("model.safetensors"), golden("config.json"), golden("tokenizer.json"));
+  await isOpened(page);
+  await closeSettings(page);
+  await byId(page, "probe-input").fill(expected.text);
+  await settled(page);
+  // Its attention: the first head of the first layer, token by token.
+  await live(page, "attention");
+  const { axes, values } = await exported(page, "attention");
+  assert.equal(axes[0].labels.length, expected.ids.length);
+  const weights = expected.weights[0][0].flat();
+  const seen = values.map((value) => value ?? 0);
+  assert.equal(seen.length, weights.length);
+  seen.forEach((value, at) => assert(Math.abs(value - weights[at]) < 1e-5, `${at}: ${value} ${weights[at]}`));
+  // What it expects next.
+  await openView(page, "next");
+  await live(page, "next");
+  const logits = expected.logits.at(-1);
+  const largest = Math.max(...logits);
+  const sum = logits.reduce((sum, logit) => sum + Math.exp(logit - largest), 0);
+  const shares = await exported(page, "next");
+  assert(Math.abs(shares.values[0] - 1 / sum) < 1e-5, `${shares.values[0]} ${1 / sum}`);
+  // It can't be trained, and says so.
+  assert.equal(await byId(page, "train-toggle").getAttribute("aria-disabled"), "true");
+  await byId(page, "time-bar").getByText("This model was trained elsewhere").waitFor();
+});
+
+test("vocab.json and merges.txt will do, and the model before comes back", async (t) => {
+  const page = await site.open(t, SMALL);
+  await stepTo(page, 3);
+  await choose(page, ...["model.safetensors", "config.json", "vocab.json", "merges.txt"].map(golden));
+  await isOpened(page);
+  await byId(page, "bring-back").click();
+  await eventually(async () => (await number(page, "loss-step")) === 3, "the model that was trained");
+  await stepTo(page, 4);
+});
+
+test("what is no GPT-2 is refused with a reason, and the model on show goes on", async (t) => {
+  const page = await site.open(t, SMALL);
+  await stepTo(page, 2);
+  const model = read("model.safetensors");
+  const tokenizer = { name: "tokenizer.json", mimeType: "", buffer: read("tokenizer.json") };
+  const config = { name: "config.json", mimeType: "", buffer: read("config.json") };
+  const file = (buffer) => ({ name: "model.safetensors", mimeType: "", buffer });
+  const nan = Buffer.from(model);
+  // The last half-precision number of the file.
+  nan.writeUInt16LE(0x7e00, nan.length - 2);
+  const other = JSON.parse(tokenizer.buffer);
+  other.added_tokens.push({ id: 300, content: "<|other|>", special: true });
+  const pieces = { ...other, model: { ...other.model, type: "WordPiece" } };
+  const json = (value) => ({ ...tokenizer, buffer: Buffer.from(JSON.stringify(value)) });
+  const cases = [
+    [[file(model)], "what its 300 tokens are"],
+    [[file(model.subarray(0, model.length - 9)), tokenizer, config], "ends too early"],
+    [[file(nan), tokenizer, config], "not a usable number"],
+    [[file(model), json(other), config], "belongs to another model"],
+    [[file(model), json(pieces), config], "tokenizers of GPT-2’s kind"],
+  ];
+  for (const [files, reason] of cases) {
+    await choose(page, ...files);
+    await said(page, reason);
+    const close = page.locator(".notice-close");
+    while (await close.count()) await close.first().click();
+    assert.equal(await number(page, "loss-step"), 2, reason);
+  }
+  await stepTo(page, 3);
+});
