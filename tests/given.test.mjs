@@ -49,7 +49,7 @@ test("a GPT-2 with its tokenizer opens and computes what transformers does", asy
   const { axes, values } = await exported(page, "attention");
   assert.equal(axes[0].labels.length, expected.ids.length);
   const weights = expected.weights[0][0].flat();
-  const seen = values.map((value) => value ?? 0);
+  const seen = values.flat().map((value) => value ?? 0);
   assert.equal(seen.length, weights.length);
   seen.forEach((value, at) => assert(Math.abs(value - weights[at]) < 1e-5, `${at}: ${value} ${weights[at]}`));
   // What it expects next.
