@@ -1,4 +1,4 @@
-// A GPT-2 from elsewhere: opened with its tokenizer, asked and not trained, stopped, and refused with a reason.
+// A GPT-2 from elsewhere: opened with its tokenizer, asked and not trained, and refused with a reason.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "./harness.mjs";

@@ -301,11 +301,12 @@ impl Store {
         self.send(&Command::SetLearningRate(rate));
     }
 
-    /// Changes settings in the form. A model that has not been trained is rebuilt at once; a
-    /// trained one stays until [`Self::start_over`].
+    /// Changes settings in the form. A model that has not been trained is rebuilt at once; one that was
+    /// trained, here or elsewhere, stays until [`Self::start_over`].
     pub fn change_settings(self, change: impl FnOnce(&mut Link)) {
         self.link.update(change);
-        if self.step.get_untracked() == 0 && self.needs_start_over() {
+        let is_at_hand = self.step.get_untracked() == 0 && !untrack(|| self.is_given());
+        if is_at_hand && self.needs_start_over() {
             self.start_over();
         }
     }
@@ -481,7 +482,7 @@ impl Store {
     /// when that is done.
     pub fn make_room(self, heard: Heard) {
         self.hear(Some(heard));
-        if !self.keep_previous() {
+        if self.has_no_engine() || !self.keep_previous() {
             self.on_heard(Ok(0));
         }
     }

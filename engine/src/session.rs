@@ -251,9 +251,9 @@ impl<S: Studies> Session<S> {
         let (mut filling, marker) = self.filling.take().ok_or("No model is being opened.")?;
         // What can't be used ends it: a model with a hole is none.
         let values = filling.put(&weights.unpack().map_err(said)?).map_err(said)?;
-        post(Event::Filled { values });
         if !filling.is_complete() {
             self.filling = Some((filling, marker));
+            post(Event::Filled { values });
             return Ok(());
         }
         self.writings.clear();

@@ -734,7 +734,7 @@ fn a_given_model_replaces_the_present_one_when_it_is_complete_and_is_only_asked(
     driven.until(|events| events.iter().any(|event| matches!(event, Event::Progress(_))));
     assert_eq!(driven.trace("the cat").weights.shape, [2, 2, 7, 7]);
     let said = driven.say(Command::Weights(Packed::of(last)));
-    let Some(Event::Started(started)) = said.get(1) else { panic!("not started: {said:?}") };
+    let Some(Event::Started(started)) = said.first() else { panic!("not started: {said:?}") };
     assert_eq!((started.spec.tokens, started.parameters), (Tokens::Given, filled + 8));
     assert_eq!(started.vocabulary.len(), 256);
     assert!(said.contains(&Event::State { state: RunState::Paused, step: 0 }));

@@ -56,7 +56,7 @@ pub enum Command {
     /// reads one.
     Open(Packed),
     /// Some of the weights of the model that [`Command::Open`] began, as packed
-    /// [`Weights`](crate::Weights). Answered by [`Event::Filled`].
+    /// [`Weights`](crate::Weights). Answered by [`Event::Filled`], the last of them by [`Event::Started`].
     Weights(Packed),
 }
 

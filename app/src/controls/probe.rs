@@ -117,7 +117,13 @@ pub fn unknown_sentence(
 fn dropped_note(store: Store) -> Option<String> {
     let cut = |trace: &Trace| (trace.dropped > 0).then_some(trace.tokens.len());
     let seen = store.trace.read(cut).flatten()?;
-    Some(format!("Only the last {seen} {}s fit the context.", store.tokens().unit()))
+    let unit = store.tokens().unit();
+    let fits =
+        store.started.with(|s| s.as_ref().is_some_and(|s| seen < s.spec.gpt.context as usize));
+    Some(match fits {
+        true => format!("Only the last {seen} {unit}s are shown: more would be too many weights."),
+        false => format!("Only the last {seen} {unit}s fit the context."),
+    })
 }
 
 #[cfg(test)]

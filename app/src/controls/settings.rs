@@ -207,7 +207,9 @@ fn belongs_to(problem: &SpecError, touched: &'static str) -> &'static str {
 }
 
 fn parameters(store: Store) -> String {
-    let Some(vocabulary) = store.started.with(|s| s.as_ref().map(|s| s.vocabulary.len())) else {
+    let known = store.started.with(|s| s.as_ref().map(|s| s.vocabulary.len()));
+    // How many tokens a model would know that is trained after the one that was opened is not known yet.
+    let Some(vocabulary) = known.filter(|_| !store.is_given()) else {
         return "… parameters".to_owned();
     };
     let count = store.link.with(|link| link.experiment().gpt.parameter_count(vocabulary));

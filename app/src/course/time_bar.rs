@@ -141,7 +141,7 @@ fn Track(run: Run) -> impl IntoView {
         <div class="time-track" node_ref=root>
             <div class="time-film" role="img" aria-label=move || {
                 if empty.get() {
-                    return "Not trained yet".to_owned();
+                    return run.cannot.get().unwrap_or("Not trained yet").to_owned();
                 }
                 // The curve follows a frame later.
                 Some(spoken(&shown.get())).filter(|said| !said.is_empty()).unwrap_or("The loss".into())

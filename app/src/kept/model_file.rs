@@ -1,6 +1,6 @@
 //! Models as files: saved for other programs and for later, and opened again.
 
-use core::{ops::Range, time::Duration};
+use core::{cell::Cell, ops::Range, time::Duration};
 
 use js_sys::{Array, Promise, Uint8Array};
 use leptos::{html, prelude::*, task::spawn_local};
@@ -82,6 +82,9 @@ pub fn section(store: Store) -> AnyView {
         store.save_now();
     };
     let note = move || match store.built.with(|link| is_gpt2(&link.gpt.architecture)) {
+        _ if store.is_given() => {
+            "This model was opened from files, which you still have. Only models that were trained here are saved."
+        }
         _ if store.tokens() != Tokens::Characters => {
             "Model files hold models that read single characters, so this one can’t be saved as a file. This browser keeps it all the same."
         }
@@ -313,7 +316,7 @@ async fn take(attempt: &Attempt, model: &File, files: &[File]) -> Result<(), Ref
     };
     for file in files.iter().filter(|file| !is_model(file) && file.size() <= LONGEST_BESIDE) {
         let text = bytes(file, 0.0, file.size()).await?;
-        if file.name().ends_with(".txt") {
+        if file.name().ends_with("merges.txt") {
             beside.tokens.merges = Some(String::from_utf8_lossy(&text).into_owned());
         } else if let Ok(value) = serde_json::from_slice(&text) {
             beside.add(value);
@@ -363,14 +366,14 @@ async fn told(ask: impl FnOnce(Heard)) -> Result<u64, Refusal> {
 /// it is complete.
 async fn take_given(attempt: &Attempt, model: &File, arriving: Arriving) -> Result<(), Refusal> {
     attempt.quiet();
-    let (store, mut notice) = (attempt.store, None);
-    let done = hand_on(attempt, model, &arriving, &mut notice).await;
+    let (store, mut notice, number) = (attempt.store, None, Cell::new(None));
+    let done = hand_on(attempt, model, &arriving, (&mut notice, &number)).await;
     notice.into_iter().for_each(|id| store.dismiss(id));
     match done {
         Ok(true) => arriving.notes.into_iter().for_each(|note| store.notify(Severity::Note, note)),
-        Ok(false) => store.abandon(),
+        Ok(false) => store.abandon(number.get()),
         Err(refusal) => {
-            store.abandon();
+            store.abandon(number.get());
             return Err(refusal);
         }
     }
@@ -382,10 +385,11 @@ async fn hand_on(
     attempt: &Attempt,
     model: &File,
     arriving: &Arriving,
-    notice: &mut Option<u32>,
+    (notice, number): (&mut Option<u32>, &Cell<Option<u32>>),
 ) -> Result<bool, Refusal> {
     let store = attempt.store;
-    let tell = |command: Command| told(move |heard| store.tell_opening(&command, heard));
+    let tell =
+        |command: Command| told(move |heard| store.tell_opening(number.get(), &command, heard));
     let mut there = 0;
     let mut restate = |there: u64| {
         // Often enough to see that it goes on, and seldom enough to be read out.
@@ -394,7 +398,7 @@ async fn hand_on(
         store.restate(notice, format!("Opening “{name}”: {percent}%. Close this message to stop."))
     };
     restate(there);
-    told(|heard| store.open_beside(heard)).await?;
+    told(|heard| number.set(store.open_beside(heard))).await?;
     tell(Command::Open(Packed::of(&arriving.model))).await?;
     for piece in arriving.pieces() {
         if !restate(there) {
@@ -406,6 +410,7 @@ async fn hand_on(
         for weights in arriving.weights(&piece, &bytes)? {
             if there + weights.values.len() as u64 == arriving.values() {
                 told(|heard| store.make_room(heard)).await?;
+                attempt.check()?;
                 // From here on it is the model on show.
                 if !store.link.with_untracked(|link| link.chapter.shows_lab()) {
                     go(store, Chapter::Gpt, 0);
@@ -512,11 +517,15 @@ impl Beside {
         let is_ids = value.as_object().is_some_and(|ids| ids.values().all(Value::is_u64));
         if ["n_head", "n_embd", "model_type"].iter().any(|name| value.get(name).is_some()) {
             self.config = Some(value);
-        } else if value.pointer("/model/merges").is_some() {
+        } else if value
+            .pointer("/model/merges")
+            .and_then(Value::as_array)
+            .is_some_and(|m| !m.is_empty())
+        {
             self.tokens.tokenizer = Some(value);
         } else if let Some(vocabulary) = value.pointer("/model/vocab") {
             self.vocabulary = Some(vocabulary.clone());
-        } else if is_list || is_ids {
+        } else if is_list || (is_ids && value.get("model_max_length").is_none()) {
             self.vocabulary = Some(value);
         }
     }

@@ -35,7 +35,7 @@ impl TokensFile {
         let pairs = lines.filter(|line| !line.starts_with("#version") && !line.is_empty());
         let pairs =
             pairs.map(|line| line.split_once(' ').ok_or_else(|| no_tokenizer("merges.txt")));
-        collect(ids, pairs, Vec::new(), count)
+        collect(ids, pairs, None, count)
     }
 }
 
@@ -87,7 +87,7 @@ fn of_tokenizer(file: &Value, count: usize) -> Result<GivenTokens, Refusal> {
         let content = token.get("content").and_then(Value::as_str);
         added.push((content.ok_or_else(damaged)?, id.ok_or_else(damaged)?));
     }
-    collect(ids, pairs, added, count)
+    collect(ids, pairs, Some(added), count)
 }
 
 /// The byte that each character of a vocabulary stands for: printable ones for themselves, and the
@@ -102,11 +102,14 @@ fn alphabet() -> BTreeMap<char, u8> {
     (0..=u8::MAX).filter_map(|byte| Some((stands(byte)?, byte))).collect()
 }
 
-/// The tokens of these ids, merges, and tokens that stand for their own text.
+/// Most tokens that stand for their own text, where a file does not say which do.
+const MOST_SPECIAL: usize = 100;
+
+/// The tokens of these ids, merges, and tokens that stand for their own text, if the file says which do.
 fn collect<'a>(
     ids: &'a Map<String, Value>,
     pairs: impl Iterator<Item = Result<(&'a str, &'a str), Refusal>>,
-    added: Vec<(&str, u64)>,
+    added: Option<Vec<(&str, u64)>>,
     count: usize,
 ) -> Result<GivenTokens, Refusal> {
     let alphabet = alphabet();
@@ -121,8 +124,8 @@ fn collect<'a>(
         ))
     };
     let mut pieces = vec![Vec::new(); count];
-    let is_added = |text: &str| added.iter().any(|(other, _)| *other == text);
-    for text in ids.keys().filter(|text| !is_added(text)) {
+    let names: BTreeSet<&str> = added.iter().flatten().map(|(text, _)| *text).collect();
+    for text in ids.keys().filter(|text| !names.contains(text.as_str())) {
         let bytes: Option<Vec<u8>> = text.chars().map(|c| alphabet.get(&c).copied()).collect();
         pieces[id_of(text).ok_or_else(foreign)?] = bytes.ok_or_else(|| {
             Refusal::Vocabulary(format!(
@@ -142,13 +145,15 @@ fn collect<'a>(
         merges.push([left as u32, right as u32]);
     }
     let mut special = Vec::new();
-    // Where nothing says so, what no merge makes stands for its own text.
-    for (id, piece) in pieces.iter().enumerate() {
-        if piece.len() > 1 && !merged.contains(&id) {
-            special.push(id as u32);
+    if added.is_none() {
+        // What no merge makes stands for its own text. These are few, unless merges are missing.
+        let is_whole = |(id, piece): &(usize, &Vec<u8>)| piece.len() > 1 && !merged.contains(id);
+        special.extend(pieces.iter().enumerate().filter(is_whole).map(|(id, _)| id as u32));
+        if special.len() > MOST_SPECIAL {
+            return Err(no_tokenizer("merges.txt"));
         }
     }
-    for (text, id) in added {
+    for (text, id) in added.into_iter().flatten() {
         let id = usize::try_from(id).ok().filter(|id| *id < count).ok_or_else(foreign)?;
         pieces[id] = text.as_bytes().to_vec();
         special.push(id as u32);
@@ -219,5 +224,13 @@ mod tests {
         let merges = Some("no pair".replace(' ', ""));
         let damaged = TokensFile { tokenizer: None, merges }.tokens(Some(&json(VOCABULARY)), 300);
         assert!(damaged.unwrap_err().to_string().contains("merges.txt"));
+        // Without their merges, two hundred tokens would stand for their own text.
+        let large: Vec<String> = (0..200).map(|id| format!("word{id}")).collect();
+        let mut ids = json(VOCABULARY);
+        for (id, text) in large.into_iter().enumerate() {
+            ids[text] = (300 + id).into();
+        }
+        let lacking = TokensFile { tokenizer: None, merges: Some(MERGES.to_owned()) };
+        assert!(lacking.tokens(Some(&ids), 500).unwrap_err().to_string().contains("merges.txt"));
     }
 }

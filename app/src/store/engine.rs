@@ -37,6 +37,9 @@ pub struct Engine {
     open: bool,
 }
 
+/// Why an opening ends that another takes the place of.
+pub(super) const OTHER_FILE: &str = "Another file was opened meanwhile.";
+
 /// Sends to the present engine, if there is one.
 pub fn send(engine: StoredValue<Engine, LocalStorage>, command: &Command) {
     engine.with_value(|engine| {
@@ -232,14 +235,20 @@ impl Store {
         }
     }
 
-    /// Starts the engine that is to take over a model; `heard` is told when it is ready.
-    pub fn open_beside(self, heard: Heard) {
+    /// Starts the engine that is to take over a model, in place of one that is at it; `heard` is told when
+    /// it is ready. Returns its number.
+    pub fn open_beside(self, heard: Heard) -> Option<u32> {
         self.hear(Some(heard));
         self.start_engine(EngineBinary::Given);
+        self.engine.with_value(|engine| engine.opening.as_ref().map(EngineClient::number))
     }
 
-    /// Tells the engine that takes over a model something of it, and `heard` what it answers.
-    pub fn tell_opening(self, command: &Command, heard: Heard) {
+    /// Tells the engine of this number, which takes over a model, something of it, and `heard` what it
+    /// answers.
+    pub fn tell_opening(self, number: Option<u32>, command: &Command, heard: Heard) {
+        if !self.is_opening(number) {
+            return heard(Err(OTHER_FILE.to_owned()));
+        }
         self.hear(Some(heard));
         self.engine.with_value(|engine| {
             if let Some(client) = &engine.opening {
@@ -248,10 +257,22 @@ impl Store {
         });
     }
 
-    /// Gives up the model that is being opened, and the memory that it has taken.
-    pub fn abandon(self) {
-        self.hear(None);
-        self.engine.update_value(|engine| engine.opening = None);
+    /// Gives up the model that the engine of this number takes over, and the memory it has taken.
+    pub fn abandon(self, number: Option<u32>) {
+        if self.is_opening(number) {
+            self.hear(None);
+            self.engine.update_value(|engine| engine.opening = None);
+        }
+    }
+
+    fn is_opening(self, number: Option<u32>) -> bool {
+        let now = |engine: &Engine| engine.opening.as_ref().map(EngineClient::number);
+        number.is_some() && self.engine.with_value(now) == number
+    }
+
+    /// Whether no engine could be started.
+    pub(super) fn has_no_engine(self) -> bool {
+        self.engine.with_value(|engine| engine.current.is_none())
     }
 
     /// What the engine says that takes over a model.
@@ -281,6 +302,8 @@ impl Store {
                     self.device.set(Device::Ready { report, note: None });
                 }
                 self.receive(event);
+                // The last of its weights is answered by the model itself.
+                self.on_heard(Ok(u64::MAX));
             }
             Incoming::Event(_) => {}
         }

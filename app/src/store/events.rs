@@ -8,6 +8,7 @@ use unroll_protocol::{Checkpoint, CommandKind, Event, Progress, RunState, Starte
 
 use super::{
     Diverged, Heard, Previous, Severity, Speed, Store,
+    engine::OTHER_FILE,
     pace::{Pace, Starting},
 };
 use crate::{figures::Curve, kept};
@@ -22,6 +23,11 @@ impl Store {
             Event::Started(started) => self.on_started(started),
             Event::Restored(started) => self.on_restored(started),
             Event::Refused { command, reason } => {
+                // Who waits for the present model's last state waits no longer: there is none.
+                let waits = self.pace.with_value(|pace| pace.keep_previous);
+                if command == CommandKind::Save && waits {
+                    self.on_heard(Ok(0));
+                }
                 self.pace.update_value(|pace| pace.refused(command));
                 match command {
                     CommandKind::Ask(id) => self.questions.answered(id, Some(Err(reason)), false),
@@ -82,7 +88,7 @@ impl Store {
 
     /// Has `heard` wait for the next word about the model that is being opened, in place of who waited before.
     pub(super) fn hear(self, heard: Option<Heard>) {
-        self.on_heard(Err("Another file was opened meanwhile.".to_owned()));
+        self.on_heard(Err(OTHER_FILE.to_owned()));
         self.heard.set_value(heard);
     }
 
@@ -94,7 +100,8 @@ impl Store {
     /// A model that was opened took the place of the one before.
     fn on_given(self, started: Started) {
         self.pace.update_value(Pace::restored);
-        self.pace.update_value(|pace| pace.past = None);
+        self.pace.update_value(|pace| (pace.past, pace.run_on) = (None, false));
+        self.questions.goal.set(0);
         self.keeping(|keeping| keeping.anew(None));
         self.curve.set(Curve::default());
         self.speed.set(None);

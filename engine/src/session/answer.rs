@@ -81,15 +81,7 @@ pub(super) async fn answer<G>(
         gpt::Question::Pass(question) => {
             let ask::Pass { ref text, block } = question;
             let pass = unroll_model::pass(model, tokenizer, text, block, step);
-            let mut pass = pass.await.map_err(said)?;
-            if let Whose::Given(_) = whose {
-                keep_likeliest(
-                    &mut pass.vocabulary,
-                    &mut pass.probabilities,
-                    &mut pass.ids.clone(),
-                );
-            }
-            question.answered(&pass)
+            question.answered(&pass.await.map_err(said)?)
         }
         gpt::Question::After(question) => {
             let ask::After { ref text, ref endings } = question;

@@ -36,8 +36,7 @@ impl Given {
     /// Where a byte is no token, or a merge is of what is no token or makes none.
     pub fn new(tokens: &GivenTokens) -> Result<Self, VocabularyError> {
         let GivenTokens { pieces, merges, special } = tokens;
-        let mut ids: Vec<u32> =
-            (0..pieces.len() as u32).filter(|id| !special.contains(id)).collect();
+        let mut ids: Vec<u32> = (0..pieces.len() as u32).collect();
         let piece = |id: u32| pieces[id as usize].as_slice();
         ids.sort_by_key(|id| piece(*id));
         let find = |bytes: &[u8]| {

@@ -14,6 +14,8 @@ use crate::{
     },
 };
 
+/// Pixels of the narrowest stretch that is drawn by itself.
+const NARROWEST: f64 = 0.5;
 /// Characters of the longest name of a token.
 const LONGEST_NAME: usize = 12;
 
@@ -32,6 +34,8 @@ pub struct Bets {
     pub chosen: usize,
     /// Ids, the likeliest first.
     order: Vec<usize>,
+    /// Where the stretch of each character begins, in order of their ids.
+    starts: Vec<f64>,
 }
 
 impl Bets {
@@ -45,7 +49,10 @@ impl Bets {
         let left = shares(&logits, sampling)?;
         let chosen = choose(&left, number);
         let order = likeliest(&logits);
-        Ok(Self { vocabulary, logits, plain, left, number, chosen, order })
+        let start =
+            |sum: &mut f64, share: &f32| Some(core::mem::replace(sum, *sum + f64::from(*share)));
+        let starts = left.iter().scan(0.0, start).collect();
+        Ok(Self { vocabulary, logits, plain, left, number, chosen, order, starts })
     }
 
     /// How many characters can still be drawn.
@@ -64,7 +71,7 @@ impl Bets {
 
     /// The stretch of 0 to 1 that a character has, the likeliest character first.
     pub fn stretch(&self, id: usize) -> (f64, f64) {
-        let before = self.left[..id].iter().map(|share| f64::from(*share)).sum::<f64>();
+        let before = self.starts[id];
         (before, before + f64::from(self.left[id]))
     }
 
@@ -166,9 +173,23 @@ impl Drawing for Bets {
             let at = (0.0, strip_top - 0.9 * font);
             pen.sized(Hue::Muted, false, smaller(font), at, Anchor::Start, caption);
         }
+        // Stretches that are too narrow to be seen apart are drawn as one.
+        let mut narrow = None::<(f64, f64)>;
+        let together = |pen: &mut Pen, narrow: Option<(f64, f64)>| {
+            if let Some((from, to)) = narrow {
+                let size = ((to - from).max(0.2), strip_high);
+                pen.shade(Hue::Output, (from, strip_top), size, 0.28);
+            }
+        };
         for (id, share) in self.left.iter().enumerate().filter(|(_, share)| **share > 0.0) {
             let (from, to) = self.stretch(id);
             let (x, wide) = (from * width, (to - from) * width);
+            if wide < NARROWEST && id != self.chosen {
+                let from = narrow.map_or(x, |(from, _)| from);
+                narrow = Some((from, x + wide));
+                continue;
+            }
+            together(pen, narrow.take());
             let tint = if id == self.chosen { 0.95 } else { 0.28 };
             let gap = if wide > 4.0 { 1.0 } else { 0.0 };
             pen.shade(Hue::Output, (x, strip_top), ((wide - gap).max(0.2), strip_high), tint);
@@ -190,6 +211,7 @@ impl Drawing for Bets {
                 spots.push(Spot { place: [x, strip_top, wide, strip_high], words });
             }
         }
+        together(pen, narrow);
         let x = self.number * width;
         let (low, high) = (strip_top - 0.45 * font, strip_top + strip_high + 0.45 * font);
         pen.wire(Hue::Ink, 2.5, &format!("M{x:.1} {low:.1}V{high:.1}"));
@@ -234,13 +256,27 @@ fn on_fill(pen: &mut Pen, (x, y): (f64, f64), text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::picture::keeps_to_its_room, *};
+    use super::{
+        super::picture::{keeps_to_its_room, shapes},
+        *,
+    };
 
     pub fn bets(sampling: Sampling, number: f64) -> Bets {
         let vocabulary: Vec<String> =
             "\u{fffd}\n abcdefghijklmnopqrstuvwxyz".chars().map(String::from).collect();
         let logits = (0..vocabulary.len()).map(|at| 3.0 - 0.4 * ((at * 7) % 29) as f32).collect();
         Bets::new(vocabulary, logits, &sampling, number).unwrap()
+    }
+
+    #[test]
+    fn a_vocabulary_of_many_thousands_is_drawn_with_a_few_shapes() {
+        let vocabulary: Vec<String> = (0..50_000).map(|id| format!("t{id}")).collect();
+        let logits = (0..50_000).map(|id| if id % 9_999 == 0 { 9.0 } else { 0.0 }).collect();
+        let many = Bets::new(vocabulary, logits, &Sampling::PLAIN, 0.7).unwrap();
+        let last = many.stretch(49_999).1;
+        assert!((last - 1.0).abs() < 1e-4, "{last}");
+        assert!(shapes(&many) < 120, "{}", shapes(&many));
+        keeps_to_its_room(&many);
     }
 
     #[test]

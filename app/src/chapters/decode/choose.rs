@@ -6,7 +6,6 @@ use leptos::prelude::*;
 use unroll_protocol::gpt::{After, Sampling, shares};
 
 use super::{
-    super::machine::number,
     Page,
     bets::Bets,
     picture::{Picture, Shown},
@@ -25,26 +24,10 @@ impl Page {
         self.store.tokens().unit()
     }
 
-    /// The number drawn after `text`.
-    pub fn number(self, text: &str) -> f64 {
-        let seed = self.store.link.with(|link| link.seed).wrapping_mul(10_000);
-        number(seed.wrapping_add(self.draw.get()), text)
-    }
-
-    /// The next character as the settings would have it chosen, or why it can't be.
-    pub fn bets(self) -> Option<Result<Bets, String>> {
-        let after = self.after.answer.get()?;
-        let number = self.number(&after.text);
-        let sampling = self.store.link.with(|link| link.gpt.sampling());
-        let bets =
-            Bets::new(after.vocabulary.clone(), after.logits.values.clone(), &sampling, number);
-        Some(bets.map_err(|error| error.to_string()))
-    }
-
     /// Writes the character that the number falls on, unless the answer is still about another text.
     /// Returns it with what was known of it.
-    pub fn write(self) -> Option<(Bets, String)> {
-        let bets = untrack(|| self.bets())?.ok()?;
+    pub fn write(self) -> Option<(Arc<Bets>, String)> {
+        let bets = self.bets.get_untracked()?.ok()?;
         let text = self.store.probe.get_untracked();
         let about = |after: &After| after.text == text;
         if untrack(|| self.after.read(about)) != Some(true) {
@@ -59,10 +42,10 @@ impl Page {
 #[component]
 pub fn Choose(page: Page) -> impl IntoView {
     let part = use_part(page.after.sight);
-    let bets = memo(move || page.bets());
+    let bets = page.bets;
     let drawing = Signal::derive(move || {
         let bets = bets.get()?.ok()?;
-        Some(Arc::new(bets) as Arc<dyn super::picture::Drawing>) as Shown
+        Some(bets as Arc<dyn super::picture::Drawing>) as Shown
     });
     // What was written last, and after which text that stands.
     let written = RwSignal::new(None::<(String, String)>);
@@ -169,9 +152,11 @@ fn said(bets: &Bets, unit: &str) -> String {
 /// What the text reads off the model.
 pub fn lives(page: Page) -> Vec<Live> {
     let of = move |read: fn(&Bets) -> String| {
-        move || match page.bets() {
-            Some(Ok(bets)) => read(&bets),
-            _ => "…".to_owned(),
+        move || {
+            page.bets.with(|bets| match bets {
+                Some(Ok(bets)) => read(bets),
+                _ => "…".to_owned(),
+            })
         }
     };
     vec![

@@ -12,6 +12,8 @@ mod surprise;
 mod tree;
 mod words;
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use unroll_protocol::{
     gpt::{After, ask},
@@ -21,14 +23,17 @@ use unroll_protocol::{
 use super::{
     Info,
     gpt::{SETTINGS, use_model_name},
+    machine::number,
 };
 use crate::{
     course::{ChapterFrame, StageView, further, use_setting},
     fetched::fetched,
     figures::Slot,
     questions::{Answered, Questions, use_answer},
+    reactive::memo,
     store::Store,
 };
+use bets::Bets;
 
 #[cfg(test)]
 pub use words::NAMES;
@@ -48,6 +53,8 @@ struct Page {
     questions: Questions,
     /// Logits after the sentence.
     after: Answered<After>,
+    /// The next character as the settings would have it chosen, or why it can't be.
+    bets: Memo<Option<Result<Arc<Bets>, String>>>,
     /// Which series of random numbers is drawn.
     draw: Slot<u32>,
     beams: Slot<u32>,
@@ -67,7 +74,16 @@ impl Page {
         });
         let draw = use_setting(|link| &mut link.decode.draw);
         let beams = use_setting(|link| &mut link.decode.beams);
-        Self { store, questions, after, draw, beams, text: RwSignal::new(None) }
+        let bets = memo(move || {
+            let after = after.answer.get()?;
+            let seed = store.link.with(|link| link.seed).wrapping_mul(10_000);
+            let number = number(seed.wrapping_add(draw.get()), &after.text);
+            let sampling = store.link.with(|link| link.gpt.sampling());
+            let (vocabulary, logits) = (after.vocabulary.clone(), after.logits.values.clone());
+            let bets = Bets::new(vocabulary, logits, &sampling, number);
+            Some(bets.map(Arc::new).map_err(|error| error.to_string()))
+        });
+        Self { store, questions, after, bets, draw, beams, text: RwSignal::new(None) }
     }
 }
 

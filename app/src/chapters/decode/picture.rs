@@ -258,6 +258,15 @@ fn table(name: &'static str, title: Signal<String>, drawn: Memo<Arc<Shown>>) -> 
     }
 }
 
+/// How many rectangles and lines a drawing has.
+#[cfg(test)]
+pub fn shapes(drawing: &dyn Drawing) -> usize {
+    use crate::figures::color::Palette;
+    let (colors, paint) = (Colors::new(&Palette::LIGHT), Paint::of(&Palette::LIGHT));
+    let scene = Scene::new(drawing, (1100.0, 620.0), paint, &colors).expect("a size");
+    scene.svg.matches("<rect").count() + scene.svg.matches("<path").count()
+}
+
 /// What a drawing must keep to at any size: everything readable lies within it, has words, and the
 /// drawing has numbers.
 #[cfg(test)]
