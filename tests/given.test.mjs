@@ -5,13 +5,15 @@ import { test } from "./harness.mjs";
 
 import {
   byId,
+  choose,
+  closeNotices,
   closeSettings,
   eventually,
   exported,
   live,
   number,
-  openSettings,
   openView,
+  said,
   settled,
   stepTo,
   useSite,
@@ -25,21 +27,13 @@ const read = (name) => readFileSync(new URL(name, GOLDEN));
 const expected = JSON.parse(read("expected.json"));
 const OPENED = "Opened: 2 layers, 4 heads";
 
-async function choose(page, ...files) {
-  await openSettings(page);
-  await byId(page, "model-open").setInputFiles(files);
-}
-
-const said = (page, words) =>
-  eventually(async () => (await page.locator(".notice").allTextContents()).some((said) => said.includes(words)), words);
-
 const isOpened = (page) =>
   eventually(async () => (await byId(page, "settings-open").textContent()).includes(OPENED), "the opened model");
 
 test("a GPT-2 with its tokenizer opens and computes what transformers does", async (t) => {
   const page = await site.open(t, SMALL);
   await stepTo(page, 2);
-  await choose(page, golden("model.safetensors"), golden("config.json"), golden("tokenizer.json"));
+  await choose(page, ["model.safetensors", "config.json", "tokenizer.json"].map(golden));
   await isOpened(page);
   await closeSettings(page);
   await byId(page, "probe-input").fill(expected.text);
@@ -68,7 +62,7 @@ test("a GPT-2 with its tokenizer opens and computes what transformers does", asy
 test("vocab.json and merges.txt will do, and the model before comes back", async (t) => {
   const page = await site.open(t, SMALL);
   await stepTo(page, 3);
-  await choose(page, ...["model.safetensors", "config.json", "vocab.json", "merges.txt"].map(golden));
+  await choose(page, ["model.safetensors", "config.json", "vocab.json", "merges.txt"].map(golden));
   await isOpened(page);
   await byId(page, "bring-back").click();
   await eventually(async () => (await number(page, "loss-step")) === 3, "the model that was trained");
@@ -97,10 +91,9 @@ test("what is no GPT-2 is refused with a reason, and the model on show goes on",
     [[file(model), json(pieces), config], "tokenizers of GPT-2’s kind"],
   ];
   for (const [files, reason] of cases) {
-    await choose(page, ...files);
+    await choose(page, files);
     await said(page, reason);
-    const close = page.locator(".notice-close");
-    while (await close.count()) await close.first().click();
+    await closeNotices(page);
     assert.equal(await number(page, "loss-step"), 2, reason);
   }
   await stepTo(page, 3);

@@ -408,10 +408,28 @@ export async function train(page, steps) {
   return number(page, "loss-step");
 }
 
+/** Waits until a message of the page says this: words, letter by letter, or a pattern. */
+export async function said(page, what) {
+  const hasText = what instanceof RegExp ? what : new RegExp(what.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  await page.locator('[data-testid="notice"]', { hasText }).waitFor();
+}
+
+/** Closes all messages of the page. */
+export async function closeNotices(page) {
+  const close = page.locator(".notice-close");
+  while (await close.count()) await close.first().click();
+}
+
+/** Chooses files in the settings, with “Open a file” or another such button. */
+export async function choose(page, files, button = "model-open") {
+  await openSettings(page);
+  await byId(page, button).setInputFiles(files);
+}
+
 /** Has the lab's engine throw an error, which tests of it allow, and waits until the page says this. */
 export async function crash(page, sentence) {
   await page.workers()[0].evaluate(() => void setTimeout(() => { throw new Error("boom"); }));
-  await page.locator('[data-testid="notice"]', { hasText: sentence }).waitFor();
+  await said(page, sentence);
 }
 
 /** Waits for two frames, and for what they told observers: whatever was to be drawn is drawn. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
-import { byId, eventually, live, number, numberUntil, openSettings, settled, stepTo, useSite } from "./harness.mjs";
+import { byId, eventually, live, number, numberUntil, openSettings, said, settled, stepTo, useSite } from "./harness.mjs";
 
 const site = useSite();
 const SMALL = "?layers=1&heads=2&width=16&context=24&batch=4&workers=1&device=cpu";
@@ -129,7 +129,7 @@ test("a damaged file is said to be one, and the model on show goes on", async (t
   await page.reload();
   await ready(page);
   await byId(page, "kept-continue").click();
-  await page.locator('[data-testid="notice"]', { hasText: "its file is damaged" }).waitFor();
+  await said(page, "its file is damaged");
   await stepTo(page, 1);
   // What is no run at all is listed as what it is, and can be deleted.
   await rewrite(page, name, "return new Uint8Array(100);");
@@ -337,7 +337,7 @@ test("a run that is copied costs no other", async (t) => {
     await eventually(async () => (await runs.count()) === count, `${count} runs`);
   }
   await runs.last().getByRole("button", { name: "Duplicate" }).click();
-  await page.locator('[data-testid="notice"]', { hasText: "At most 12 runs are kept." }).waitFor();
+  await said(page, "At most 12 runs are kept.");
   assert.equal((await files(page)).length, 12);
 });
 
@@ -353,7 +353,7 @@ test("a run that is offered and deleted in the list is not gone on with", async 
   await byId(page, "kept-run").getByRole("button", { name: "Delete" }).click();
   await byId(page, "kept-runs").getByText("None yet.").waitFor();
   await byId(page, "kept-continue").click();
-  await page.locator('[data-testid="notice"]', { hasText: "That run is gone" }).waitFor();
+  await said(page, "That run is gone");
   assert.equal(await number(page, "loss-step"), 0);
 });
 
@@ -396,6 +396,6 @@ test("where nothing can be kept the page says so once and trains on", async (t) 
   const other = await site.open(t, SMALL, { init: [full] });
   await ready(other);
   await stepTo(other, 2);
-  await other.locator('[data-testid="notice"]', { hasText: "no room left" }).waitFor();
+  await said(other, "no room left");
   await stepTo(other, 3);
 });

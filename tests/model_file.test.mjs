@@ -5,6 +5,8 @@ import { test } from "./harness.mjs";
 
 import {
   byId,
+  choose,
+  closeNotices,
   closeSettings,
   eventually,
   exported,
@@ -14,6 +16,7 @@ import {
   openSettings,
   openView,
   paused,
+  said,
   settled,
   stepTo,
   useSite,
@@ -42,11 +45,6 @@ async function saved(page, withOptimizer) {
   await closeSettings(page);
   const head = JSON.parse(bytes.subarray(8, 8 + Number(bytes.readBigUInt64LE())).toString());
   return { name: download.suggestedFilename(), bytes, head };
-}
-
-async function choose(page, files) {
-  await openSettings(page);
-  await byId(page, "model-open").setInputFiles(files);
 }
 
 test("a model that was saved goes on elsewhere, to the same losses", async (t) => {
@@ -133,14 +131,13 @@ test("what can't be opened is refused with a reason, and the model on show goes 
   ];
   for (const [name, buffer, reason] of cases) {
     await choose(page, { name, mimeType: "", buffer });
-    await eventually(async () => (await page.locator(".notice").allTextContents()).some((said) => said.includes(reason)), `${name}: ${reason}`);
-    const close = page.locator(".notice-close");
-    while (await close.count()) await close.first().click();
+    await said(page, reason);
+    await closeNotices(page);
     assert.equal(await number(page, "loss-step"), 3, name);
   }
   // A model without its vocabulary says what is missing.
   await choose(page, golden("model.safetensors"));
-  await eventually(async () => (await page.locator(".notice").allTextContents()).some((said) => said.includes("what its 10 tokens are")), "what is missing");
+  await said(page, "what its 10 tokens are");
   await closeSettings(page);
   await stepTo(page, 4);
 });
@@ -203,7 +200,7 @@ test("a chapter's file that does not fit changes nothing", async (t) => {
   const before = await loss(page);
   for (const [buffer, reason] of cases) {
     await choose(page, { name: "models.safetensors", mimeType: "", buffer });
-    await eventually(async () => (await page.locator(".notice").allTextContents()).some((said) => said.includes(reason)), reason);
+    await said(page, reason);
     await page.locator(".notice-close").first().click();
     await eventually(() => page.url().includes("rnn-hidden=10"), `${reason}: the settings are back`);
     assert.equal(await number(page, "loss-step"), at, reason);

@@ -9,6 +9,7 @@ import { test } from "./harness.mjs";
 import {
   accessibilityProblems,
   byId,
+  choose,
   closeSettings,
   crash,
   drawn,
@@ -19,6 +20,7 @@ import {
   number,
   numberUntil,
   openSettings,
+  said,
   settled,
   stepTo,
   useSite,
@@ -156,14 +158,8 @@ async function before(page, step) {
   await settled(page);
 }
 
-async function choose(page, id, files) {
-  await openSettings(page);
-  await byId(page, id).setInputFiles(files);
-}
-
 const attention = async (page) => (await exported(page, "attention")).values;
 const loss = (page) => byId(page, "loss-value").textContent();
-const said = (page, sentence) => page.locator('[data-testid="notice"]', { hasText: sentence }).waitFor();
 const buffer = (name, bytes) => ({ name, mimeType: "", buffer: bytes });
 
 test("a run is taken along, and its folder brings back every moment in it", async (t) => {
@@ -197,7 +193,7 @@ test("a run is taken along, and its folder brings back every moment in it", asyn
   // Another page, of another model and text. Files of the script that was stopped change nothing.
   all.set("unroll-run/run/unroll-step-7.part", Buffer.from("half a file"));
   const other = await opened(t, "?layers=2&heads=2&width=32&context=16&batch=2&seed=9&workers=1&device=cpu");
-  await choose(other, "run-open", folder(t, all));
+  await choose(other, folder(t, all), "run-open");
   await numberUntil(other, "loss-step", (step) => step === 6, "6");
   await closeSettings(other);
   assert.equal(await loss(other), last);
@@ -216,7 +212,7 @@ test("a run is taken along, and its folder brings back every moment in it", asyn
   // Without its text the run continues on the text of the page, which is said.
   all.delete("unroll-run/text.txt");
   const third = await opened(t, SMALL);
-  await choose(third, "run-open", folder(t, all));
+  await choose(third, folder(t, all), "run-open");
   await said(third, /trained on a text of its author’s, “pets.txt”, which couldn’t be read from its files. It now continues on .* “Tales”/);
   await numberUntil(third, "loss-step", (step) => step === 6, "6");
 });
@@ -231,14 +227,14 @@ test("an archive of a run is opened, and what is no moment of it is left out wit
   const { files: theirs } = await taken(stranger);
   all.set("unroll-run/old/unroll-step-0.safetensors", theirs.get("unroll-run/run/unroll-step-0.safetensors"));
 
-  await choose(stranger, "model-open", buffer("run.zip", zipped(all)));
+  await choose(stranger, buffer("run.zip", zipped(all)));
   await numberUntil(stranger, "loss-step", (step) => step === 3, "3");
   await said(stranger, /One model was left out because it couldn’t be read/);
   await said(stranger, /One model was left out because it is from a different run/);
   await closeSettings(stranger);
   await moments(stranger, 3);
 
-  await choose(page, "model-open", buffer("run.zip", zipped(all)));
+  await choose(page, buffer("run.zip", zipped(all)));
   await said(page, /The time bar shows 2 of this run’s 3 moments: no more fit in 4 MB/);
   await moments(page, 2);
 });
@@ -247,7 +243,7 @@ test("what is no run is refused with a reason, and the model on show goes on", a
   const page = await opened(t, SMALL);
   await stepTo(page, 2);
   const { archive } = await taken(page);
-  await choose(page, "model-open", buffer("broken.zip", archive.subarray(0, archive.length - 30)));
+  await choose(page, buffer("broken.zip", archive.subarray(0, archive.length - 30)));
   await said(page, /“broken.zip” can’t be opened. It isn’t a zip file, or it is damaged/);
   await byId(page, "model-open").setInputFiles(buffer("other.zip", zipped(new Map([["a.txt", Buffer.from("a")]]))));
   await said(page, /“other.zip” can’t be opened. It has no model from the GPT lab/);
@@ -270,7 +266,7 @@ test("what is no run is refused with a reason, and the model on show goes on", a
 test("the moments of a run come back after a crash, and when it is brought back", async (t) => {
   const { all, seen } = await run(await opened(t, SMALL), [1, 3, 6]);
   const page = await opened(t, SMALL, { allow: [/boom/] });
-  await choose(page, "run-open", folder(t, all));
+  await choose(page, folder(t, all), "run-open");
   await moments(page, 3);
   await page.locator('[data-testid="kept-run"]', { hasText: "step 6," }).waitFor();
   await crash(page, "the model as it was at step 6.");
@@ -300,7 +296,7 @@ test("the moments of a run go along to another engine", { skip, timeout: 300_000
   });
   await page.goto(new URL(`${SMALL.replace("device=cpu", "device=webgpu")}&adapter=software`, gpu.url).href);
   await live(page, "attention");
-  await choose(page, "run-open", folder(t, all));
+  await choose(page, folder(t, all), "run-open");
   await moments(page, 3);
   await closeSettings(page);
   arrive();
@@ -329,7 +325,7 @@ test("of two runs in a folder the one that is further goes on, with its own text
   const last = await loss(further);
   await stepTo(further, 7);
   const other = await opened(t, "?layers=1&heads=2&width=32&context=16&batch=2&workers=1&device=cpu");
-  await choose(other, "run-open", folder(t, all));
+  await choose(other, folder(t, all), "run-open");
   await said(other, "2 models were left out because they are from a different run.");
   await numberUntil(other, "loss-step", (step) => step === 5, "5");
   await moments(other, 2);
@@ -343,7 +339,7 @@ test("where numbers are NaN, the run goes on from the last model that is sound",
   const { all, seen } = await run(await opened(t, SMALL), [1, 2, 3, 4, 5]);
   for (const step of [2, 4, 5]) all.set(model(step), withNaN(all.get(model(step))));
   const page = await opened(t, SMALL);
-  await choose(page, "run-open", folder(t, all));
+  await choose(page, folder(t, all), "run-open");
   await numberUntil(page, "loss-step", (step) => step === 3, "3");
   await said(page, "The last 2 models were left out. The latest is from step 5. Some of its numbers can’t be used: they are NaN or infinite. The run continues from step 3.");
   await said(page, "One model was left out because it has numbers that are NaN or infinite.");
@@ -356,7 +352,7 @@ test("where numbers are NaN, the run goes on from the last model that is sound",
   all.set(model(3), withNaN(all.get(model(3))));
   all.delete(model(4));
   all.delete(model(5));
-  await choose(page, "run-open", folder(t, all));
+  await choose(page, folder(t, all), "run-open");
   await said(page, "The last 2 models were left out. The latest is from step 3.");
   await numberUntil(page, "loss-step", (step) => step === 1, "1");
   all.delete(model(1));
@@ -368,7 +364,7 @@ test("a run with many models shows 256 moments and says that this is the most", 
   const { all } = await run(await opened(t, SMALL), [1]);
   for (let step = 2; step <= 300; step++) all.set(model(step), atStep(all.get(model(1)), step));
   const page = await opened(t, SMALL);
-  await choose(page, "model-open", buffer("run.zip", zipped(all)));
+  await choose(page, buffer("run.zip", zipped(all)));
   await said(page, "The time bar shows 256 of this run’s 300 moments, the most that it has room for.");
   await moments(page, 256);
 });
@@ -385,7 +381,7 @@ test("what an archive may hold has limits, and the page says which", async (t) =
   all.set("unroll-run/text.txt", Buffer.alloc(5e6 + 1, "a"));
   const archive = buffer("run.zip", zipped(all));
   const other = await opened(t, SMALL);
-  await choose(other, "model-open", archive);
+  await choose(other, archive);
   await said(other, "One model was left out because it is too large for the lab.");
   await said(other, /“pets.txt”, which couldn’t be read from its files/);
   await numberUntil(other, "loss-step", (step) => step === 2, "2");
@@ -395,7 +391,7 @@ test("what an archive may hold has limits, and the page says which", async (t) =
   await said(other, /“many.zip” can’t be opened. It holds so many files that their list alone takes more than 4 MB/);
 
   const old = await opened(t, SMALL, { init: [() => delete globalThis.DecompressionStream] });
-  await choose(old, "model-open", archive);
+  await choose(old, archive);
   await said(old, /“run.zip” can’t be opened. This browser can’t unzip it/);
 });
 
@@ -430,7 +426,7 @@ test("what the learner began while a file was opened stays, and the page says wh
   const page = await opened(t, SMALL, { init: [holdReads] });
   const none = (name) => page.locator('[data-testid="notice"]', { hasText: `Opening “${name}”` }).waitFor({ state: "detached" });
   await hold(page);
-  await choose(page, "model-open", first);
+  await choose(page, first);
   await said(page, "Opening “first.zip” …");
   await byId(page, "start-over").click();
   await release(page);
@@ -472,7 +468,7 @@ test("moments of a run never become those of the next one", async (t) => {
   const content = `(${holdReads})("unroll-step-1.safetensors"); (${muteWorkers})();`;
   const page = await opened(t, SMALL, { init: [{ content }] });
   await hold(page);
-  await choose(page, "run-open", folder(t, all));
+  await choose(page, folder(t, all), "run-open");
   await numberUntil(page, "loss-step", (step) => step === 6, "6");
   await page.evaluate(() => globalThis.mute());
   await byId(page, "start-over").click();
@@ -493,7 +489,7 @@ test("moments that are still being read when the numbers run away come after all
   const { all, seen } = await run(await opened(t, SMALL), [1, 3, 6]);
   const page = await opened(t, SMALL, { init: [holdReads, "unroll-step-1.safetensors"] });
   await hold(page);
-  await choose(page, "run-open", folder(t, all));
+  await choose(page, folder(t, all), "run-open");
   await numberUntil(page, "loss-step", (step) => step === 6, "6");
   await byId(page, "control-lr").fill("1000");
   await byId(page, "control-lr").press("Enter");

@@ -41,11 +41,11 @@ const PROGRESS_EVERY: f64 = 50.0;
 const NOT_THE_LAB: &str = "This engine trains the chapters' models, not the GPT lab's.";
 
 /// Why an engine refuses a model of another's making.
-const NOT_OPENED: &str = "This engine trains models, and takes over none.";
+const NOT_OPENED: &str = "This engine can’t open a model that was trained elsewhere.";
 
 /// Why a given model refuses what is for models in training.
 const NOT_TRAINED: &str =
-    "This model was trained elsewhere. Here it can be asked, and not trained.";
+    "This model was trained elsewhere. Here you can look into it, but not train it.";
 
 /// Whether training runs.
 #[derive(Clone, Copy, PartialEq)]
@@ -195,8 +195,8 @@ impl<S: Studies> Session<S> {
                 let question = question.unpack().map_err(said)?;
                 self.answer(id, question, at, post).await?;
             }
-            Command::Save => match self.in_training()? {
-                Present::Given(..) => {}
+            Command::Save => match self.present()? {
+                Present::Given(..) => return Err(NOT_TRAINED.to_owned()),
                 Present::Gpt(experiment, _) => {
                     let checkpoint = experiment.trainer().checkpoint().await;
                     post(Event::Checkpoint(Box::new(checkpoint.map_err(said)?)));
@@ -256,16 +256,13 @@ impl<S: Studies> Session<S> {
             post(Event::Filled { values });
             return Ok(());
         }
-        self.writings.clear();
-        self.meter = Meter::default();
         self.pool.start(1, String::new());
         // The model that was there makes room before the new one is put together.
         self.present = None;
         let given = filling.finish();
-        post(Event::Started(started(&given)));
-        post(Event::Recorded(Recorded { steps: vec![0], bytes: 0 }));
-        self.present = Some(Present::Given(Box::new(given), marker));
-        self.go(Going::Paused, post);
+        let recorded = Recorded { steps: vec![0], bytes: 0 };
+        let told = [Event::Started(started(&given)), Event::Recorded(recorded)];
+        self.replace(Present::Given(Box::new(given), marker), told, post);
         Ok(())
     }
 
@@ -384,11 +381,8 @@ impl<S: Studies> Session<S> {
         };
         self.pool.start(workers.min(trainer.spec().batch), text);
         let experiment = Experiment::new(trainer, self.budget);
-        self.writings.clear();
-        self.meter = Meter::default();
-        post(Event::Started(experiment.started(self.pool.shards())));
-        self.present = Some(Present::Gpt(Box::new(experiment), lab));
-        self.go(Going::Paused, post);
+        let told = [Event::Started(experiment.started(self.pool.shards()))];
+        self.replace(Present::Gpt(Box::new(experiment), lab), told, post);
         Ok(())
     }
 
@@ -409,13 +403,24 @@ impl<S: Studies> Session<S> {
             study.restore(&saved).map_err(said)?;
         }
         let study = StudyRun::new(study, self.budget);
+        self.pool.start(1, String::new());
+        let told = [Event::StudyStarted(Box::new(study.started()))];
+        self.replace(Present::Study(Box::new(study)), told, post);
+        Ok(())
+    }
+
+    /// Has another model be the present one, at rest. `told` is what there is to say of it.
+    fn replace(
+        &mut self,
+        present: Present<S>,
+        told: impl IntoIterator<Item = Event>,
+        post: &mut impl FnMut(Event),
+    ) {
         self.writings.clear();
         self.meter = Meter::default();
-        self.pool.start(1, String::new());
-        post(Event::StudyStarted(Box::new(study.started())));
-        self.present = Some(Present::Study(Box::new(study)));
+        told.into_iter().for_each(&mut *post);
+        self.present = Some(present);
         self.go(Going::Paused, post);
-        Ok(())
     }
 
     async fn train_slice(&mut self, post: &mut impl FnMut(Event)) {

@@ -5,24 +5,12 @@
 //! cargo run --release -p unroll-model --example bench_alignment [task] [steps] [seed]
 //! ```
 
-use core::{
-    future::Future,
-    pin::pin,
-    task::{Context, Poll, Waker},
-};
 use std::time::Instant;
 
 use burn::tensor::Device;
+use pollster::block_on;
 use unroll_model::{AnyStudy, StudySlice};
 use unroll_protocol::{StudySpec, study::alignment::Settings, transduction::PairTask};
-
-/// The result of a future that never waits, as on the CPU.
-fn ready<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => unreachable!("the CPU does not wait"),
-    }
-}
 
 fn run(task: PairTask, steps: u32, seed: u32) {
     // Reversal of up to 12 characters, and dates as they are.
@@ -36,7 +24,7 @@ fn run(task: PairTask, steps: u32, seed: u32) {
     while study.step() < steps {
         let slice = Instant::now();
         let values = loop {
-            let done = ready(study.advance());
+            let done = block_on(study.advance());
             longest = longest.max(slice.elapsed().as_secs_f64());
             match done {
                 StudySlice::More => {}

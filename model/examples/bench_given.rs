@@ -2,14 +2,10 @@
 //!
 //!     cargo run --release -p unroll-model --example bench_given [layers heads width vocabulary]
 
-use std::{
-    future::Future,
-    pin::pin,
-    task::{Context, Poll, Waker},
-    time::Instant,
-};
+use std::time::Instant;
 
 use burn::tensor::Device;
+use pollster::block_on;
 use unroll_model::{Filling, Generator, read_all, token_tensor, trace};
 use unroll_protocol::{
     Architecture, GivenModel, GivenTokens, GptSpec, SampleSpec, Sampling, Weights,
@@ -18,13 +14,6 @@ use unroll_protocol::{
 
 /// Values of one message.
 const PIECE: usize = 1 << 20;
-
-fn ready<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => unreachable!("the CPU never has to wait"),
-    }
-}
 
 /// Megabytes of memory: what is taken up now, and the most so far.
 fn memory() -> [u64; 2] {
@@ -85,11 +74,11 @@ fn main() {
         let ids: Vec<u32> = (0..length as u32).map(|at| 7 * at % 256).collect();
         let began = Instant::now();
         let logits = model.forward_last(token_tensor(&ids, 1, &model.device())).reshape([-1]);
-        ready(read_all([logits])).expect("numbers");
+        block_on(read_all([logits])).expect("numbers");
         println!("forward, T {length}: {:.0} ms", 1000.0 * began.elapsed().as_secs_f64());
         let text = String::from_utf8(vec![b'a'; length]).expect("a text");
         let began = Instant::now();
-        let trace = ready(trace(model, &given.tokenizer, &text, 0)).expect("a trace");
+        let trace = block_on(trace(model, &given.tokenizer, &text, 0)).expect("a trace");
         let bytes = 4 * (trace.weights.values.len() + trace.probabilities.values.len());
         println!(
             "trace, T {length}: {:.0} ms, {} MB",
@@ -102,11 +91,11 @@ fn main() {
         SampleSpec { prompt, length: 65, sampling: Sampling::GREEDY, seed: 1, place: Place::Lab };
     let mut generator = Generator::new(&given.tokenizer, &sample, 1024).expect("a sampling");
     let began = Instant::now();
-    ready(generator.advance(model)).expect("a token");
+    block_on(generator.advance(model)).expect("a token");
     println!("first token after 32: {:.0} ms", 1000.0 * began.elapsed().as_secs_f64());
     let began = Instant::now();
     while !generator.is_done() {
-        ready(generator.advance(model)).expect("a token");
+        block_on(generator.advance(model)).expect("a token");
     }
     println!("then {:.1} tokens a second", 64.0 / began.elapsed().as_secs_f64());
     let [now, most] = memory();

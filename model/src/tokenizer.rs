@@ -10,15 +10,13 @@ use std::{collections::BTreeMap, sync::Arc};
 use unroll_protocol::{
     GivenTokens, Tokens,
     signs::{self, Run, SIGN},
-    spec::MERGES,
+    spec::{MAX_VOCABULARY, MERGES},
 };
 
 use byte_pairs::{BytePairs, LEARNED_FROM, written};
 
 /// The character that stands for every character the vocabulary lacks; its id is 0.
 pub const UNKNOWN: char = '\u{FFFD}';
-/// Largest vocabulary, including the unknown character.
-pub const MAX_VOCABULARY: usize = 512;
 
 /// Maps characters to ids and back. Id 0 is [`UNKNOWN`]; ids 1, 2, ... are the known characters in
 /// the order of their code points.

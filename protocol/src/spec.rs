@@ -86,6 +86,8 @@ choice! {
     }
 }
 
+/// Largest vocabulary of single characters, including the unknown one.
+pub const MAX_VOCABULARY: usize = 512;
 /// Fewest and most merges of byte pairs.
 pub const MERGES: [u32; 2] = [16, 768];
 

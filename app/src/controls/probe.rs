@@ -121,7 +121,9 @@ fn dropped_note(store: Store) -> Option<String> {
     let fits =
         store.started.with(|s| s.as_ref().is_some_and(|s| seen < s.spec.gpt.context as usize));
     Some(match fits {
-        true => format!("Only the last {seen} {unit}s are shown: more would be too many weights."),
+        true => format!(
+            "Only the last {seen} {unit}s are shown: a longer text has too many weights to draw."
+        ),
         false => format!("Only the last {seen} {unit}s fit the context."),
     })
 }

@@ -105,8 +105,10 @@ impl Arriving {
 #[cfg(test)]
 mod tests {
     use burn::tensor::Device;
+    use serde::Deserialize;
     use serde_json::{Value, json};
-    use unroll_model::{Filling, Given, read_all, token_tensor};
+    use unroll_model::{Filling, Generator, Given, read_all, token_tensor};
+    use unroll_protocol::{SampleSpec, Sampling, gpt::Place};
 
     use super::*;
     use crate::kept::{
@@ -163,20 +165,57 @@ mod tests {
         [&(head.len() as u64).to_le_bytes(), head.as_slice(), &FILE[8 + length..], more].concat()
     }
 
-    #[test]
-    fn a_file_arrives_with_the_logits_of_transformers() {
-        let given = opened(FILE, &beside());
-        let expected: Value = serde_json::from_str(EXPECTED).unwrap();
-        let text = expected["text"].as_str().unwrap();
-        let ids = given.tokenizer.encode(text);
-        assert_eq!(json!(ids), expected["ids"]);
-        let rows = expected["logits"].as_array().unwrap().iter();
-        let expected = rows.flat_map(|row| row.as_array().unwrap()).map(|v| v.as_f64().unwrap());
-        let found = logits(&given, &ids);
-        assert_eq!(found.len(), 300 * ids.len());
-        for (found, expected) in found.into_iter().zip(expected) {
-            assert!((f64::from(found) - expected).abs() < 1e-4, "{found} instead of {expected}");
+    /// What `transformers` computes with the file: see tests/golden/make_gpt2.py.
+    #[derive(Deserialize)]
+    struct Expected {
+        text: String,
+        ids: Vec<u32>,
+        logits: Vec<Vec<f32>>,
+        weights: Vec<Vec<Vec<Vec<f32>>>>,
+        greedy: Vec<u32>,
+        written: String,
+    }
+
+    fn expected() -> Expected {
+        serde_json::from_str(EXPECTED).unwrap()
+    }
+
+    #[track_caller]
+    fn assert_near(found: &[f32], expected: impl IntoIterator<Item = f32>, tolerance: f32) {
+        let expected: Vec<f32> = expected.into_iter().collect();
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < tolerance, "{found} instead of {expected}");
         }
+    }
+
+    #[test]
+    fn a_file_computes_what_transformers_does() {
+        let (given, expected) = (opened(FILE, &beside()), expected());
+        assert_eq!(given.tokenizer.encode(&expected.text), expected.ids);
+        let found = logits(&given, &expected.ids);
+        assert_near(&found, expected.logits.into_iter().flatten(), 1e-4);
+        let trace = unroll_model::trace(&given.model, &given.tokenizer, &expected.text, 0);
+        let trace = pollster::block_on(trace).unwrap();
+        let weights = expected.weights.into_iter().flatten().flatten().flatten();
+        assert_near(&trace.weights.values, weights, 1e-5);
+    }
+
+    #[test]
+    fn it_writes_the_same_text() {
+        let (given, expected) = (opened(FILE, &beside()), expected());
+        let sampling = Sampling { top_k: 1, ..Sampling::PLAIN };
+        let length = expected.greedy.len() as u32;
+        let place = Place::Lab;
+        let sample = SampleSpec { prompt: expected.text, length, sampling, seed: 1, place };
+        let mut generator =
+            Generator::new(&given.tokenizer, &sample, given.model.context()).unwrap();
+        while !generator.is_done() {
+            pollster::block_on(generator.advance(&given.model)).unwrap();
+        }
+        assert_eq!(generator.text(), expected.written.trim_end_matches('\u{fffd}'));
+        let labels = expected.greedy.iter().map(|id| given.tokenizer.label(*id));
+        assert_eq!(generator.tokens(), labels.collect::<Vec<_>>());
     }
 
     #[test]

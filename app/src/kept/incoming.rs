@@ -11,7 +11,9 @@ use safetensors::{
 use serde_json::Value;
 use unroll_protocol::{
     Architecture, Array, Checkpoint, ExperimentSpec, GptSpec, Link, SpecError, TokenKind,
-    architecture::Activation, checkpoint::SavedParameter, spec::MAX_PARAMETERS,
+    architecture::Activation,
+    checkpoint::SavedParameter,
+    spec::{MAX_PARAMETERS, MAX_VOCABULARY},
 };
 
 use super::{
@@ -28,8 +30,6 @@ pub const PREAMBLE: u64 = 8;
 const LONGEST_HEAD: u64 = 8 << 20;
 /// Names of the token for unknown characters.
 const UNKNOWN_NAMES: [&str; 5] = [UNKNOWN, "<unk>", "[UNK]", "<|unk|>", "<|endoftext|>"];
-/// Most tokens of a model that reads single characters; the engine has no more.
-const MAX_VOCABULARY: usize = 512;
 /// The width of GPT-2's heads, in all its sizes.
 const HEAD_WIDTH: usize = 64;
 

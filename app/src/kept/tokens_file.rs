@@ -40,7 +40,7 @@ impl TokensFile {
 }
 
 fn no_tokenizer(file: &str) -> Refusal {
-    Refusal::Vocabulary(format!("Its {file} is damaged, or not that of a tokenizer."))
+    Refusal::Vocabulary(format!("Its {file} is damaged, or it does not belong to a tokenizer."))
 }
 
 fn of_tokenizer(file: &Value, count: usize) -> Result<GivenTokens, Refusal> {
@@ -163,6 +163,7 @@ fn collect<'a>(
 
 #[cfg(test)]
 mod tests {
+    use serde::Deserialize;
     use serde_json::json;
     use unroll_model::Tokenizer;
 
@@ -172,12 +173,21 @@ mod tests {
     const VOCABULARY: &str = include_str!("../../../tests/golden/gpt2/vocab.json");
     const MERGES: &str = include_str!("../../../tests/golden/gpt2/merges.txt");
 
+    // A larger one, and what Hugging Face's `tokenizers` makes of 10,000 lines with it: see
+    // tests/golden/make_gpt2.py.
+    const LARGE: &str = include_str!("../../../tests/golden/tokenizer/tokenizer.json");
+    const LINES: &str = include_str!("../../../tests/golden/tokenizer/lines.json");
+
     fn json(text: &str) -> Value {
         serde_json::from_str(text).unwrap()
     }
 
+    fn of_size(tokenizer: Value, count: usize) -> Result<GivenTokens, Refusal> {
+        TokensFile { tokenizer: Some(tokenizer), merges: None }.tokens(None, count)
+    }
+
     fn of(tokenizer: Value) -> Result<GivenTokens, Refusal> {
-        TokensFile { tokenizer: Some(tokenizer), merges: None }.tokens(None, 300)
+        of_size(tokenizer, 300)
     }
 
     fn refused(change: impl Fn(&mut Value)) -> String {
@@ -232,5 +242,78 @@ mod tests {
         }
         let lacking = TokensFile { tokenizer: None, merges: Some(MERGES.to_owned()) };
         assert!(lacking.tokens(Some(&ids), 500).unwrap_err().to_string().contains("merges.txt"));
+    }
+
+    #[derive(Deserialize)]
+    struct Lines {
+        fragments: Vec<String>,
+        separators: Vec<String>,
+        ranges: Vec<[u32; 2]>,
+        lines: usize,
+        group: usize,
+        hashes: Vec<String>,
+        first: Vec<Line>,
+    }
+
+    #[derive(Deserialize)]
+    struct Line {
+        line: String,
+        ids: Vec<u32>,
+    }
+
+    impl Lines {
+        /// The lines, as `make_gpt2.py` makes them.
+        fn all(&self) -> Vec<String> {
+            let mut state = 1u64;
+            let mut below = |count: usize| {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                (state >> 33) as usize % count
+            };
+            let mut line = || {
+                let mut line = String::new();
+                for _ in 0..1 + below(16) {
+                    if below(4) < 3 {
+                        line += &self.fragments[below(self.fragments.len())];
+                    } else {
+                        let [first, last] = self.ranges[below(self.ranges.len())];
+                        let count = 1 + below(6);
+                        let one =
+                            |_| char::from_u32(first + below((last - first + 1) as usize) as u32);
+                        line.extend((0..count).map(one).map(Option::unwrap));
+                    }
+                    line += &self.separators[below(self.separators.len())];
+                }
+                line
+            };
+            (0..self.lines).map(|_| line()).collect()
+        }
+    }
+
+    fn hashed(ids: &[u32], hash: u64) -> u64 {
+        let bytes = ids.iter().chain([&u32::MAX]).flat_map(|id| id.to_le_bytes());
+        bytes.fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    }
+
+    #[test]
+    fn ten_thousand_lines_have_the_tokens_of_tokenizers() {
+        let tokenizer = of_size(json(LARGE), 1000).unwrap();
+        let tokenizer = Tokenizer::given(&tokenizer).unwrap();
+        let golden: Lines = serde_json::from_str(LINES).unwrap();
+        for Line { line, ids } in &golden.first {
+            assert_eq!(&tokenizer.encode(line), ids, "{line:?}");
+        }
+        let lines = golden.all();
+        for (number, (group, expected)) in
+            lines.chunks(golden.group).zip(&golden.hashes).enumerate()
+        {
+            let hash = group
+                .iter()
+                .fold(0xcbf2_9ce4_8422_2325, |hash, line| hashed(&tokenizer.encode(line), hash));
+            assert_eq!(&format!("{hash:016x}"), expected, "among lines {}00 to {0}99", number);
+            for line in group {
+                assert_eq!(&tokenizer.written(&tokenizer.encode(line)), line);
+            }
+        }
+        assert_eq!(lines.len() / golden.group, golden.hashes.len());
     }
 }

@@ -13,13 +13,14 @@ use super::{experiment::Taken, history::History};
 pub trait Studies: Sized {
     /// What an engine shows that trains the GPT lab's model too; a type without values where it does
     /// not, so that the lab's code is left out of it.
-    type Lab;
-
+    type Lab: Marker;
     /// The same for models of another's making.
     type Given: Marker;
 
     /// `None` where [`Self::Lab`] has no values.
-    fn lab() -> Option<Self::Lab>;
+    fn lab() -> Option<Self::Lab> {
+        Self::Lab::marker()
+    }
     /// `None` where [`Self::Given`] has no values.
     fn given() -> Option<Self::Given> {
         Self::Given::marker()
@@ -77,10 +78,6 @@ impl Studies for AnyStudy {
     type Lab = Infallible;
     type Given = Infallible;
     type Moment = Moment;
-
-    fn lab() -> Option<Infallible> {
-        None
-    }
 
     fn new(spec: &StudySpec, text: &str, device: &Device) -> Result<Self, Refusal> {
         Self::new(spec, text, device)
@@ -141,10 +138,6 @@ impl<G: Marker> Studies for NoStudies<G> {
     type Lab = ();
     type Given = G;
     type Moment = Infallible;
-
-    fn lab() -> Option<()> {
-        Some(())
-    }
 
     fn new(_: &StudySpec, _: &str, _: &Device) -> Result<Self, Refusal> {
         Err(Refusal("This engine is the GPT lab's: it trains no chapter's models.".to_owned()))
