@@ -14,7 +14,6 @@ mod outgoing;
 mod places;
 mod run;
 mod study_file;
-mod tokens_file;
 
 use core::pin::Pin;
 use std::{rc::Rc, sync::Arc};

@@ -7,8 +7,8 @@ use unroll_engine::session::{Marker, NoStudies, Session, Studies};
 use unroll_model::{AnyStudy, Filling};
 use unroll_protocol::{
     Architecture, Ask, Checkpoint, Command, CommandKind, CurvePoint, Event, ExperimentSpec,
-    GivenModel, GivenTokens, GptSpec, Link, OptimizerSpec, Packed, Question, Recorded, RunState,
-    SampleSpec, Sampling, Started, Tokens, Trace, Weights,
+    GivenModel, GptSpec, Link, OptimizerSpec, Packed, Question, Recorded, RunState, SampleSpec,
+    Sampling, Started, TokenizerFile, Tokens, Trace, Weights,
     gpt::{Place, Written, ask},
     link::Chapter,
     study::tokens,
@@ -698,12 +698,15 @@ fn a_measurement_is_of_a_throw_away_model_and_waits_for_training() {
     assert!(!driven.session.has_work());
 }
 
-/// A model of another's making whose tokens are bytes, and its weights in pieces.
+/// A model of another's making, with the tokenizer of tests/golden/make_gpt2.py, and its weights in pieces.
 fn given() -> (GivenModel, Vec<Weights>) {
     let gpt = GptSpec { width: 8, context: 24, tied: true, ..spec().gpt };
-    let pieces = (0..=u8::MAX).map(|byte| vec![byte]).collect();
-    let tokens = GivenTokens { pieces, ..GivenTokens::default() };
-    let model = GivenModel { gpt, tokens };
+    let file = |name: &str, text: &str| TokenizerFile { name: name.into(), text: text.into() };
+    let tokenizer = vec![
+        file("vocab.json", include_str!("../../tests/golden/gpt2/vocab.json")),
+        file("merges.txt", include_str!("../../tests/golden/gpt2/merges.txt")),
+    ];
+    let model = GivenModel { gpt, tokens: 300, tokenizer };
     let sizes = Filling::new(&model, &Device::flex()).expect("a model").sizes();
     let weights = (0..).zip(sizes).map(|(parameter, (_, size))| {
         let values = (0..size).map(|at| ((at * 37 + 11) % 101) as f32 / 101.0 - 0.5);
@@ -736,7 +739,7 @@ fn a_given_model_replaces_the_present_one_when_it_is_complete_and_is_only_asked(
     let said = driven.say(Command::Weights(Packed::of(last)));
     let Some(Event::Started(started)) = said.first() else { panic!("not started: {said:?}") };
     assert_eq!((started.spec.tokens, started.parameters), (Tokens::Given, filled + 8));
-    assert_eq!(started.vocabulary.len(), 256);
+    assert_eq!(started.vocabulary.len(), 300);
     assert!(said.contains(&Event::State { state: RunState::Paused, step: 0 }));
 
     let trace = driven.trace("Grüße");
@@ -794,6 +797,10 @@ fn a_given_model_that_can_not_be_leaves_the_present_one() {
     // An engine that trains takes over none.
     let mut trains = Driven::started(spec(), TEXT);
     assert_eq!(refused(&trains.say(Command::Open(Packed::of(&model)))).0, CommandKind::Open);
+    let mut foreign = model.clone();
+    foreign.tokens = 299;
+    let (_, reason) = refused(&driven.say(Command::Open(Packed::of(&foreign))));
+    assert!(reason.contains("belongs to another model"), "{reason}");
     let mut large = model;
     large.gpt.context = 1 << 20;
     assert_eq!(refused(&driven.say(Command::Open(Packed::of(&large)))).0, CommandKind::Open);

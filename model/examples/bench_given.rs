@@ -6,10 +6,9 @@ use std::time::Instant;
 
 use burn::tensor::Device;
 use pollster::block_on;
-use unroll_model::{Filling, Generator, read_all, token_tensor, trace};
+use unroll_model::{Filling, Generator, GivenTokens, Tokenizer, read_all, token_tensor, trace};
 use unroll_protocol::{
-    Architecture, GivenModel, GivenTokens, GptSpec, SampleSpec, Sampling, Weights,
-    architecture::Activation, gpt::Place,
+    Architecture, GptSpec, SampleSpec, Sampling, Weights, architecture::Activation, gpt::Place,
 };
 
 /// Values of one message.
@@ -42,7 +41,8 @@ fn main() {
     );
 
     let began = Instant::now();
-    let mut filling = Filling::new(&GivenModel { gpt, tokens }, &Device::flex()).expect("a model");
+    let tokenizer = Tokenizer::given(&tokens).expect("a tokenizer");
+    let mut filling = Filling::with_tokenizer(gpt, tokenizer, &Device::flex()).expect("a model");
     let mut state = 1u32;
     let mut piece = |count: usize, scale: f32, shift: f32| -> Vec<f32> {
         let mut next = || {

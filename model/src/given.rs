@@ -11,14 +11,14 @@ use unroll_protocol::{GivenModel, GptSpec, Initialization, SpecError, Weights};
 use crate::{
     gpt::{Gpt, GptConfig},
     parameters::named_parameters,
-    tokenizer::{Tokenizer, VocabularyError},
+    tokenizer::{NoTokenizer, Tokenizer},
 };
 
 /// Why a model can't be taken over. `Display` is the sentence the page shows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GivenError {
     Spec(SpecError),
-    Vocabulary(VocabularyError),
+    Tokenizer(NoTokenizer),
     /// Weights for a place that the model does not have.
     Outside,
     NotFinite {
@@ -30,7 +30,7 @@ impl fmt::Display for GivenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Spec(error) => error.fmt(f),
-            Self::Vocabulary(error) => error.fmt(f),
+            Self::Tokenizer(error) => error.fmt(f),
             Self::Outside => write!(f, "It holds weights that its model has no place for."),
             Self::NotFinite { name } => {
                 write!(f, "Its tensor “{name}” holds something that is not a usable number.")
@@ -75,9 +75,25 @@ impl Filling {
     ///
     /// Where it is too large, or its tokenizer is none.
     pub fn new(given: &GivenModel, device: &Device) -> Result<Self, GivenError> {
-        let (spec, vocabulary) = (given.gpt, given.tokens.pieces.len());
+        let tokens = given.tokens as usize;
+        // Before room is made for so many tokens.
+        given.gpt.validate_given(tokens).map_err(GivenError::Spec)?;
+        let tokenizer = Tokenizer::from_files(&given.tokenizer, tokens);
+        Self::with_tokenizer(given.gpt, tokenizer.map_err(GivenError::Tokenizer)?, device)
+    }
+
+    /// The same, with a tokenizer that was read before.
+    ///
+    /// # Errors
+    ///
+    /// Where it is too large.
+    pub fn with_tokenizer(
+        spec: GptSpec,
+        tokenizer: Tokenizer,
+        device: &Device,
+    ) -> Result<Self, GivenError> {
+        let vocabulary = tokenizer.len();
         spec.validate_given(vocabulary).map_err(GivenError::Spec)?;
-        let tokenizer = Tokenizer::given(&given.tokens).map_err(GivenError::Vocabulary)?;
         let device = device.clone().inner();
         // The same parts, as small as they can be: the weights themselves take their places later, and
         // there is no room for others until then.

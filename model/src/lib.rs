@@ -79,7 +79,9 @@ pub use tasks::{
     BatchTensors, Brackets, END, FillIn, LookAhead, NthSymbol, PairBatch, PairTensors, Pairs,
     Quotes, Recall, SequenceBatch, Split, Task, TaskError, TextPair,
 };
-pub use tokenizer::{CharTokenizer, Sentence, Tokenizer, UNKNOWN, VocabularyError};
+pub use tokenizer::{
+    CharTokenizer, GivenTokens, NoTokenizer, Sentence, Tokenizer, UNKNOWN, VocabularyError,
+};
 pub use trace::{TraceError, inspect, keep_likeliest, trace};
 pub use training::{
     BuildError, CheckpointError, Evaluation, EvaluationSlice, Shard, ShardPass, ShardSlice, Slice,

@@ -1,6 +1,7 @@
 //! How a text becomes tokens: characters, bytes, or byte pairs learned on the text.
 
 mod byte_pairs;
+mod files;
 mod given;
 mod letters;
 
@@ -8,10 +9,13 @@ use core::fmt;
 use std::{collections::BTreeMap, sync::Arc};
 
 use unroll_protocol::{
-    GivenTokens, Tokens,
+    Tokens,
     signs::{self, Run, SIGN},
     spec::{MAX_VOCABULARY, MERGES},
 };
+
+pub use files::NoTokenizer;
+pub use given::GivenTokens;
 
 use byte_pairs::{BytePairs, LEARNED_FROM, written};
 
@@ -178,6 +182,10 @@ impl Tokenizer {
     }
 
     /// One that came with a model.
+    ///
+    /// # Errors
+    ///
+    /// Where a byte is no token, or a merge is of what is no token or makes none.
     pub fn given(tokens: &GivenTokens) -> Result<Self, VocabularyError> {
         BytePairs::given(tokens).map(|pairs| Self::Bytes(Arc::new(pairs)))
     }

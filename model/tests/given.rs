@@ -1,15 +1,13 @@
 //! Models of another's making that can't be. What those compute that can is compared with Hugging Face's
-//! `tokenizers` and `transformers` by the app's tests, which read the files as the page does
-//! (`app/src/kept/tokens_file.rs`, `arriving.rs`).
+//! `tokenizers` beside the code that reads theirs (`src/tokenizer/files.rs`), and with `transformers` by the
+//! app's tests, which read the files as the page does (`app/src/kept/arriving.rs`).
 
 use burn::tensor::Device;
-use unroll_model::{Filling, GivenError};
-use unroll_protocol::{
-    Architecture, GivenModel, GivenTokens, GptSpec, SpecError, Weights, architecture::Activation,
-};
+use unroll_model::{Filling, GivenError, GivenTokens, Tokenizer};
+use unroll_protocol::{Architecture, GptSpec, SpecError, Weights, architecture::Activation};
 
 /// Of 300 tokens: the bytes, and some that no merge makes.
-fn small() -> GivenModel {
+fn small() -> (GptSpec, Tokenizer) {
     let feed_forward = Some(Activation::GeluTanh);
     let architecture = Architecture { feed_forward, ..Architecture::GPT2 };
     let gpt = GptSpec {
@@ -23,30 +21,28 @@ fn small() -> GivenModel {
     };
     let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
     let pieces = bytes.chain((256..300).map(|id| format!("<{id}>").into_bytes())).collect();
-    GivenModel { gpt, tokens: GivenTokens { pieces, ..GivenTokens::default() } }
+    let tokens = GivenTokens { pieces, ..GivenTokens::default() };
+    (gpt, Tokenizer::given(&tokens).unwrap())
 }
 
 #[test]
 fn what_can_not_be_a_model_is_refused() {
     let device = Device::flex();
-    let with = |change: fn(&mut GivenModel)| {
-        let mut given = small();
-        change(&mut given);
-        Filling::new(&given, &device).err()
+    let with = |change: fn(&mut GptSpec)| {
+        let (mut gpt, tokenizer) = small();
+        change(&mut gpt);
+        Filling::with_tokenizer(gpt, tokenizer, &device).err()
     };
     assert_eq!(with(|_| {}), None);
-    let context = with(|given| given.gpt.context = 4096);
+    let context = with(|gpt| gpt.context = 4096);
     assert!(matches!(context, Some(GivenError::Spec(SpecError::TooLargeToOpen { .. }))));
-    let large = with(|given| (given.gpt.width, given.gpt.layers) = (1600, 48));
+    let large = with(|gpt| (gpt.width, gpt.layers) = (1600, 48));
     assert!(matches!(large, Some(GivenError::Spec(SpecError::TooLargeToOpen { .. }))));
-    let heads = with(|given| given.gpt.heads = 5);
+    let heads = with(|gpt| gpt.heads = 5);
     assert!(matches!(heads, Some(GivenError::Spec(SpecError::HeadsDoNotDivide { .. }))));
-    assert!(matches!(
-        with(|given| given.tokens.pieces.truncate(80)),
-        Some(GivenError::Vocabulary(_))
-    ));
 
-    let mut filling = Filling::new(&small(), &device).unwrap();
+    let (gpt, tokenizer) = small();
+    let mut filling = Filling::with_tokenizer(gpt, tokenizer, &device).unwrap();
     let piece = |parameter, begin, row, stride, values: &[f32]| Weights {
         parameter,
         begin,

@@ -1,4 +1,4 @@
-//! Models of another's making: their tokenizers, and their weights piece by piece.
+//! Models of another's making: the files of their tokenizers, and their weights piece by piece.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,24 +11,21 @@ pub const MAX_GIVEN_TOKENS: usize = 1 << 17;
 /// The longest context of a given model.
 pub const MAX_GIVEN_CONTEXT: u32 = 2048;
 
-/// A tokenizer over bytes and merges of them, within words as GPT-2 cuts them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GivenTokens {
-    /// The bytes of every token, by id.
-    pub pieces: Vec<Vec<u8>>,
-    /// Which tokens are merged, earlier merges first. What they become is the token with the bytes of
-    /// both.
-    pub merges: Vec<[u32; 2]>,
-    /// The ids of tokens that no merge makes, such as `<|endoftext|>`: wherever a text has their
-    /// characters, it has this token.
-    pub special: Vec<u32>,
+/// A file that says something about a tokenizer: `tokenizer.json`, `vocab.json`, `merges.txt`. The engine
+/// reads it: with 50,000 tokens that takes longer than a page may stand still.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenizerFile {
+    pub name: String,
+    pub text: String,
 }
 
 /// A model whose weights are about to come.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GivenModel {
     pub gpt: GptSpec,
-    pub tokens: GivenTokens,
+    /// Rows of its token embedding.
+    pub tokens: u32,
+    pub tokenizer: Vec<TokenizerFile>,
 }
 
 /// Some of the weights: rows of equal length that lie in one parameter at equal distances.

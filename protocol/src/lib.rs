@@ -31,7 +31,7 @@ pub mod wire;
 pub use architecture::Architecture;
 pub use attention::AttentionRow;
 pub use checkpoint::{Checkpoint, StudyCheckpoint};
-pub use given::{GivenModel, GivenTokens, Weights};
+pub use given::{GivenModel, TokenizerFile, Weights};
 pub use gpt::{SampleSpec, Sampling};
 pub use link::Link;
 pub use message::{

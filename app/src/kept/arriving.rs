@@ -43,12 +43,12 @@ impl Arriving {
         let config = beside.config.as_ref().or(about.config.as_ref());
         let gpt = foreign(&infos, config, beside, &mut notes)?;
         gpt.validate_given(count).map_err(Refusal::Spec)?;
-        let tokens = beside.tokens.tokens(beside.vocabulary.as_ref(), count)?;
+        let (tokens, tokenizer) = (count as u32, beside.tokenizer.clone());
         let places = places(&gpt, count);
         let tensors = tensors(&places);
         let mut needs = needs(&infos, &tensors, begins, gpt.tied)?;
         needs.retain(Need::is_parameter);
-        Ok(Self { model: GivenModel { gpt, tokens }, notes, places, tensors, needs })
+        Ok(Self { model: GivenModel { gpt, tokens, tokenizer }, notes, places, tensors, needs })
     }
 
     /// Number of weights that the engine is to get.
@@ -108,13 +108,10 @@ mod tests {
     use serde::Deserialize;
     use serde_json::{Value, json};
     use unroll_model::{Filling, Generator, Given, read_all, token_tensor};
-    use unroll_protocol::{SampleSpec, Sampling, gpt::Place};
+    use unroll_protocol::{SampleSpec, Sampling, TokenizerFile, gpt::Place};
 
     use super::*;
-    use crate::kept::{
-        incoming::{PREAMBLE, head_length},
-        tokens_file::TokensFile,
-    };
+    use crate::kept::incoming::{PREAMBLE, head_length};
 
     const FILE: &[u8] = include_bytes!("../../../tests/golden/gpt2/model.safetensors");
     const TOKENIZER: &str = include_str!("../../../tests/golden/gpt2/tokenizer.json");
@@ -122,12 +119,9 @@ mod tests {
     const EXPECTED: &str = include_str!("../../../tests/golden/gpt2/expected.json");
 
     fn beside() -> Beside {
-        let tokenizer = serde_json::from_str(TOKENIZER).ok();
-        Beside {
-            config: serde_json::from_str(CONFIG).ok(),
-            tokens: TokensFile { tokenizer, merges: None },
-            ..Beside::default()
-        }
+        let [name, text] = ["tokenizer.json", TOKENIZER].map(str::to_owned);
+        let tokenizer = vec![TokenizerFile { name, text }];
+        Beside { config: serde_json::from_str(CONFIG).ok(), tokenizer, ..Beside::default() }
     }
 
     fn arriving(file: &[u8], beside: &Beside) -> Result<Arriving, Refusal> {
@@ -245,8 +239,6 @@ mod tests {
     fn wrong_files_are_refused() {
         let refused =
             |file: &[u8], beside: &Beside| arriving(file, beside).err().unwrap().to_string();
-        let none = Beside::default();
-        assert!(refused(FILE, &none).contains("tokenizer"), "{}", refused(FILE, &none));
         assert_eq!(refused(&FILE[..FILE.len() - 1], &beside()), Refusal::Truncated.to_string());
         let renamed = with_head(
             |head| {

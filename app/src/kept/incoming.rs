@@ -11,6 +11,7 @@ use safetensors::{
 use serde_json::Value;
 use unroll_protocol::{
     Architecture, Array, Checkpoint, ExperimentSpec, GptSpec, Link, SpecError, TokenKind,
+    TokenizerFile,
     architecture::Activation,
     checkpoint::SavedParameter,
     spec::{MAX_PARAMETERS, MAX_VOCABULARY},
@@ -19,7 +20,6 @@ use unroll_protocol::{
 use super::{
     outgoing::{EPSILON, OPTIMIZER, UNKNOWN, activation_name},
     places::{HEAD, Place, Tensor, places, tensors},
-    tokens_file::TokensFile,
 };
 
 pub use super::places::PREFIX;
@@ -187,8 +187,8 @@ pub struct Beside {
     pub heads: u32,
     /// Tokens of the page's present text, by id.
     pub present: Vec<String>,
-    /// The tokenizer of a model that reads more than single characters.
-    pub tokens: TokensFile,
+    /// What may belong to the tokenizer of a model that reads more than single characters.
+    pub tokenizer: Vec<TokenizerFile>,
 }
 
 /// Numbers to read, from where in the file.

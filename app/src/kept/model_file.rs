@@ -6,7 +6,7 @@ use js_sys::{Array, Promise, Uint8Array};
 use leptos::{html, prelude::*, task::spawn_local};
 use serde_json::Value;
 use unroll_protocol::{
-    Command, Link, Packed, StudyCheckpoint, StudySpec, Tokens,
+    Command, Link, Packed, StudyCheckpoint, StudySpec, TokenizerFile, Tokens,
     link::{Chapter, Corpus},
 };
 use wasm_bindgen::JsValue;
@@ -35,6 +35,9 @@ use crate::{
 
 /// So long a file is opened before the page says so.
 const LONG: Duration = Duration::from_millis(500);
+/// Most bytes of a file that the page itself understands: a list of characters is never longer, and to read
+/// one takes no longer than a page may stand still.
+const LONGEST_READ: usize = 1 << 18;
 /// Most bytes of a file that says something about a model.
 const LONGEST_BESIDE: f64 = 8e6;
 
@@ -314,15 +317,13 @@ async fn take(attempt: &Attempt, model: &File, files: &[File]) -> Result<(), Ref
             .map_or_else(Vec::new, |started| started.vocabulary.clone()),
         ..Beside::default()
     };
+    let mut is_given = false;
     for file in files.iter().filter(|file| !is_model(file) && file.size() <= LONGEST_BESIDE) {
         let text = bytes(file, 0.0, file.size()).await?;
-        if file.name().ends_with("merges.txt") {
-            beside.tokens.merges = Some(String::from_utf8_lossy(&text).into_owned());
-        } else if let Ok(value) = serde_json::from_slice(&text) {
-            beside.add(value);
-        }
+        let text = String::from_utf8_lossy(&text).into_owned();
+        is_given |= beside.add(file.name(), text);
     }
-    if beside.tokens.is_there(beside.vocabulary.is_some()) {
+    if is_given {
         return take_given(attempt, model, Arriving::new(&head, size as u64, &beside)?).await;
     }
     let mut incoming = Incoming::new(&head, size as u64, &beside, settings)?;
@@ -511,22 +512,27 @@ pub async fn bytes(file: &Blob, from: f64, to: f64) -> Result<Vec<u8>, Refusal> 
 }
 
 impl Beside {
-    /// Takes what a file says that was chosen together with the model.
-    fn add(&mut self, value: Value) {
-        let is_list = value.as_array().is_some_and(|list| list.iter().all(Value::is_string));
-        let is_ids = value.as_object().is_some_and(|ids| ids.values().all(Value::is_u64));
+    /// Takes what a file says that was chosen together with the model. Returns whether it belongs to the
+    /// tokenizer of a model that reads more than single characters.
+    fn add(&mut self, name: String, text: String) -> bool {
+        let is_long = text.len() > LONGEST_READ;
+        let is_merges = name.ends_with("merges.txt");
+        let value = if is_long || is_merges { None } else { serde_json::from_str(&text).ok() };
+        let value: Value = value.unwrap_or_default();
         if ["n_head", "n_embd", "model_type"].iter().any(|name| value.get(name).is_some()) {
             self.config = Some(value);
-        } else if value
-            .pointer("/model/merges")
-            .and_then(Value::as_array)
-            .is_some_and(|m| !m.is_empty())
-        {
-            self.tokens.tokenizer = Some(value);
-        } else if let Some(vocabulary) = value.pointer("/model/vocab") {
+            return false;
+        }
+        let merges = value.pointer("/model/merges").and_then(Value::as_array);
+        let is_given = is_long || is_merges || merges.is_some_and(|merges| !merges.is_empty());
+        self.tokenizer.push(TokenizerFile { name, text });
+        let is_list = value.as_array().is_some_and(|list| list.iter().all(Value::is_string));
+        let is_ids = value.as_object().is_some_and(|ids| ids.values().all(Value::is_u64));
+        if let Some(vocabulary) = value.pointer("/model/vocab") {
             self.vocabulary = Some(vocabulary.clone());
         } else if is_list || (is_ids && value.get("model_max_length").is_none()) {
             self.vocabulary = Some(value);
         }
+        is_given
     }
 }

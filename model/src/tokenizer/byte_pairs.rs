@@ -2,9 +2,12 @@
 
 use core::fmt;
 
-use unroll_protocol::{GivenTokens, signs};
+use unroll_protocol::signs;
 
-use super::{VocabularyError, given::Given};
+use super::{
+    VocabularyError,
+    given::{Given, GivenTokens},
+};
 use crate::bpe::{self, BpeLearner, Encoder, Pair};
 
 /// Merges are learned on so much of a text: enough to know its words, and soon done.

@@ -4,9 +4,20 @@
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use unroll_protocol::GivenTokens;
-
 use super::{VocabularyError, byte_pairs::Merging, letters::is_letter};
+
+/// A tokenizer over bytes and merges of them, within words as GPT-2 cuts them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GivenTokens {
+    /// The bytes of every token, by id.
+    pub pieces: Vec<Vec<u8>>,
+    /// Which tokens are merged, earlier merges first. What they become is the token with the bytes of
+    /// both.
+    pub merges: Vec<[u32; 2]>,
+    /// The ids of tokens that no merge makes, such as `<|endoftext|>`: wherever a text has their
+    /// characters, it has this token.
+    pub special: Vec<u32>,
+}
 
 /// The endings that are words of their own.
 const CONTRACTIONS: [&str; 7] = ["'s", "'t", "'re", "'ve", "'m", "'ll", "'d"];

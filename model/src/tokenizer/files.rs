@@ -1,49 +1,78 @@
 //! The tokenizer of a model from elsewhere: `tokenizer.json`, as Hugging Face's tokenizers writes it, or
 //! GPT-2's own `vocab.json` and `merges.txt`.
 
+use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
-use unroll_protocol::GivenTokens;
+use unroll_protocol::TokenizerFile;
 
-use super::incoming::Refusal;
+use super::{Tokenizer, given::GivenTokens};
 
-/// A tokenizer as its files have it.
-#[derive(Clone, Debug, Default)]
-pub struct TokensFile {
-    /// A whole `tokenizer.json`.
-    pub tokenizer: Option<Value>,
-    /// The text of `merges.txt`.
-    pub merges: Option<String>,
+/// Why files are no tokenizer that can be used. `Display` is the sentence the page shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoTokenizer(pub(crate) String);
+
+impl fmt::Display for NoTokenizer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
-impl TokensFile {
-    /// Whether it can be one, with a `vocab.json` if `has_vocabulary`.
-    pub fn is_there(&self, has_vocabulary: bool) -> bool {
-        self.tokenizer.is_some() || (self.merges.is_some() && has_vocabulary)
-    }
+impl std::error::Error for NoTokenizer {}
 
-    /// The tokens of a model that knows so many of them.
-    pub fn tokens(&self, vocabulary: Option<&Value>, count: usize) -> Result<GivenTokens, Refusal> {
-        if let Some(file) = &self.tokenizer {
-            return of_tokenizer(file, count);
+impl Tokenizer {
+    /// The tokenizer in these files, of a model that knows `count` tokens.
+    ///
+    /// # Errors
+    ///
+    /// Where they hold none, or one of another kind than GPT-2's, or one of another model.
+    pub fn from_files(files: &[TokenizerFile], count: usize) -> Result<Self, NoTokenizer> {
+        let tokens = tokens(files, count)?;
+        Self::given(&tokens).map_err(|error| NoTokenizer(error.to_string()))
+    }
+}
+
+fn tokens(files: &[TokenizerFile], count: usize) -> Result<GivenTokens, NoTokenizer> {
+    let (mut vocabulary, mut merges) = (None, None);
+    for TokenizerFile { name, text } in files {
+        if name.ends_with("merges.txt") {
+            merges = Some((name, text));
+            continue;
         }
-        let ids =
-            vocabulary.and_then(Value::as_object).ok_or_else(|| no_tokenizer("vocab.json"))?;
-        let lines = self.merges.as_deref().unwrap_or_default().lines();
-        // The first line may say which version it is.
-        let pairs = lines.filter(|line| !line.starts_with("#version") && !line.is_empty());
-        let pairs =
-            pairs.map(|line| line.split_once(' ').ok_or_else(|| no_tokenizer("merges.txt")));
-        collect(ids, pairs, None, count)
+        let value: Value = serde_json::from_str(text).map_err(|_| damaged(name))?;
+        if value.get("model").is_some() {
+            return of_tokenizer(name, &value, count);
+        }
+        // Other files lie beside a model too, such as a tokenizer_config.json.
+        match value {
+            Value::Object(ids) if ids.values().all(Value::is_u64) => vocabulary = Some(ids),
+            _ => {}
+        }
     }
+    let lacking = |name: &str| {
+        NoTokenizer(format!(
+            "Its {name} is missing. Choose the model again together with its tokenizer.json, or with \
+             its vocab.json and merges.txt."
+        ))
+    };
+    let ids = vocabulary.ok_or_else(|| lacking("vocab.json"))?;
+    let (name, merges) = merges.ok_or_else(|| lacking("merges.txt"))?;
+    // The first line may say which version it is.
+    let lines = merges.lines().filter(|line| !line.starts_with("#version") && !line.is_empty());
+    let pairs = lines.map(|line| line.split_once(' ').ok_or_else(|| damaged(name)));
+    collect(&ids, pairs, None, count).and_then(|found| match found {
+        // What no merge makes stands for its own text. These are few, unless merges are missing.
+        found if found.special.len() > MOST_SPECIAL => Err(damaged(name)),
+        found => Ok(found),
+    })
 }
 
-fn no_tokenizer(file: &str) -> Refusal {
-    Refusal::Vocabulary(format!("Its {file} is damaged, or it does not belong to a tokenizer."))
+fn damaged(file: &str) -> NoTokenizer {
+    NoTokenizer(format!("Its {file} is damaged, or it does not belong to a tokenizer."))
 }
 
-fn of_tokenizer(file: &Value, count: usize) -> Result<GivenTokens, Refusal> {
+fn of_tokenizer(name: &str, file: &Value, count: usize) -> Result<GivenTokens, NoTokenizer> {
     let part = |path: &str| file.pointer(path).filter(|value| !value.is_null());
     // What would cut texts otherwise than GPT-2 does, by where the file says so.
     let usual: [(&str, &[Value]); 9] = [
@@ -60,18 +89,18 @@ fn of_tokenizer(file: &Value, count: usize) -> Result<GivenTokens, Refusal> {
     for (path, allowed) in usual {
         if let Some(found) = part(path).filter(|found| !allowed.contains(*found)) {
             let found = found.get("type").unwrap_or(found);
-            return Err(Refusal::Vocabulary(format!(
+            return Err(NoTokenizer(format!(
                 "Unroll reads tokenizers of GPT-2’s kind. This one has {found} as its {}.",
                 path.trim_start_matches('/').replace('/', "’s ")
             )));
         }
     }
     if part("/pre_tokenizer").is_none() {
-        return Err(Refusal::Vocabulary(
+        return Err(NoTokenizer(
             "Unroll reads tokenizers of GPT-2’s kind. This one does not work on bytes.".to_owned(),
         ));
     }
-    let damaged = || no_tokenizer("tokenizer.json");
+    let damaged = || damaged(name);
     let ids = part("/model/vocab").and_then(Value::as_object).ok_or_else(damaged)?;
     let merges = part("/model/merges").and_then(Value::as_array).ok_or_else(damaged)?;
     let pairs = merges.iter().map(|merge| {
@@ -83,6 +112,14 @@ fn of_tokenizer(file: &Value, count: usize) -> Result<GivenTokens, Refusal> {
     });
     let mut added = Vec::new();
     for token in part("/added_tokens").and_then(Value::as_array).into_iter().flatten() {
+        // What would take the spaces around a token with it, or find it between other words only.
+        let others = ["lstrip", "rstrip", "single_word"];
+        if let Some(other) = others.iter().find(|name| token.get(name) == Some(&true.into())) {
+            let content = token.get("content").and_then(Value::as_str).unwrap_or_default();
+            return Err(NoTokenizer(format!(
+                "Its token “{content}” has the property {other}, which Unroll can’t follow."
+            )));
+        }
         let id = token.get("id").and_then(Value::as_u64);
         let content = token.get("content").and_then(Value::as_str);
         added.push((content.ok_or_else(damaged)?, id.ok_or_else(damaged)?));
@@ -108,17 +145,17 @@ const MOST_SPECIAL: usize = 100;
 /// The tokens of these ids, merges, and tokens that stand for their own text, if the file says which do.
 fn collect<'a>(
     ids: &'a Map<String, Value>,
-    pairs: impl Iterator<Item = Result<(&'a str, &'a str), Refusal>>,
+    pairs: impl Iterator<Item = Result<(&'a str, &'a str), NoTokenizer>>,
     added: Option<Vec<(&str, u64)>>,
     count: usize,
-) -> Result<GivenTokens, Refusal> {
+) -> Result<GivenTokens, NoTokenizer> {
     let alphabet = alphabet();
     let id_of = |token: &str| {
         let id = ids.get(token).and_then(Value::as_u64).and_then(|id| usize::try_from(id).ok());
         id.filter(|id| *id < count)
     };
     let foreign = || {
-        Refusal::Vocabulary(format!(
+        NoTokenizer(format!(
             "This tokenizer belongs to another model: it has tokens that a model of {count} tokens does \
              not know."
         ))
@@ -128,9 +165,7 @@ fn collect<'a>(
     for text in ids.keys().filter(|text| !names.contains(text.as_str())) {
         let bytes: Option<Vec<u8>> = text.chars().map(|c| alphabet.get(&c).copied()).collect();
         pieces[id_of(text).ok_or_else(foreign)?] = bytes.ok_or_else(|| {
-            Refusal::Vocabulary(format!(
-                "Its token “{text}” does not stand for bytes, as GPT-2’s do."
-            ))
+            NoTokenizer(format!("Its token “{text}” does not stand for bytes, as GPT-2’s do."))
         })?;
     }
     let mut merges = Vec::new();
@@ -146,12 +181,8 @@ fn collect<'a>(
     }
     let mut special = Vec::new();
     if added.is_none() {
-        // What no merge makes stands for its own text. These are few, unless merges are missing.
         let is_whole = |(id, piece): &(usize, &Vec<u8>)| piece.len() > 1 && !merged.contains(id);
         special.extend(pieces.iter().enumerate().filter(is_whole).map(|(id, _)| id as u32));
-        if special.len() > MOST_SPECIAL {
-            return Err(no_tokenizer("merges.txt"));
-        }
     }
     for (text, id) in added.into_iter().flatten() {
         let id = usize::try_from(id).ok().filter(|id| *id < count).ok_or_else(foreign)?;
@@ -165,7 +196,6 @@ fn collect<'a>(
 mod tests {
     use serde::Deserialize;
     use serde_json::json;
-    use unroll_model::Tokenizer;
 
     use super::*;
 
@@ -182,11 +212,15 @@ mod tests {
         serde_json::from_str(text).unwrap()
     }
 
-    fn of_size(tokenizer: Value, count: usize) -> Result<GivenTokens, Refusal> {
-        TokensFile { tokenizer: Some(tokenizer), merges: None }.tokens(None, count)
+    fn file(name: &str, text: impl ToString) -> TokenizerFile {
+        TokenizerFile { name: name.to_owned(), text: text.to_string() }
     }
 
-    fn of(tokenizer: Value) -> Result<GivenTokens, Refusal> {
+    fn of_size(tokenizer: Value, count: usize) -> Result<GivenTokens, NoTokenizer> {
+        tokens(&[file("tokenizer.json", tokenizer)], count)
+    }
+
+    fn of(tokenizer: Value) -> Result<GivenTokens, NoTokenizer> {
         of_size(tokenizer, 300)
     }
 
@@ -200,9 +234,16 @@ mod tests {
     fn both_ways_to_write_it_are_the_same_tokenizer() {
         let whole = of(json(TOKENIZER)).unwrap();
         assert_eq!((whole.pieces.len(), whole.special.as_slice()), (300, [0].as_slice()));
-        let parts = TokensFile { tokenizer: None, merges: Some(MERGES.to_owned()) };
-        assert!(parts.is_there(true) && !parts.is_there(false));
-        assert_eq!(parts.tokens(Some(&json(VOCABULARY)), 300).unwrap(), whole);
+        let parts = [
+            file("tokenizer_config.json", json!({"model_max_length": 96, "add_bos_token": false})),
+            file("gpt2-merges.txt", MERGES),
+            file("gpt2-vocab.json", VOCABULARY),
+        ];
+        assert_eq!(tokens(&parts, 300).unwrap(), whole);
+        // A whole one says more.
+        let [config, merges, vocabulary] = parts;
+        let all = [config, file("tokenizer.json", TOKENIZER), merges, vocabulary];
+        assert_eq!(tokens(&all, 300).unwrap(), whole);
         // Newer files have pairs where older ones have a space.
         let mut older = json(TOKENIZER);
         for merge in older["model"]["merges"].as_array_mut().unwrap() {
@@ -231,17 +272,26 @@ mod tests {
         assert!(refused(|file| file["model"]["vocab"]["h"] = 300.into()).contains("another"));
         assert!(refused(|file| file["model"]["vocab"]["世"] = 3.into()).contains("“世”"));
         assert!(refused(|file| file["added_tokens"][0]["id"] = 5000.into()).contains("another"));
-        let merges = Some("no pair".replace(' ', ""));
-        let damaged = TokensFile { tokenizer: None, merges }.tokens(Some(&json(VOCABULARY)), 300);
-        assert!(damaged.unwrap_err().to_string().contains("merges.txt"));
+        for property in ["lstrip", "rstrip", "single_word"] {
+            let strips = refused(|file| file["added_tokens"][0][property] = true.into());
+            assert!(strips.contains(property) && strips.contains("“<|endoftext|>”"), "{strips}");
+        }
+        let of_parts = |parts: &[TokenizerFile]| tokens(parts, 300).unwrap_err().to_string();
+        let [vocabulary, merges] = [file("vocab.json", VOCABULARY), file("merges.txt", MERGES)];
+        assert!(of_parts(&[]).contains("vocab.json is missing"));
+        assert!(of_parts(&[merges.clone()]).contains("vocab.json is missing"));
+        assert!(of_parts(&[vocabulary.clone()]).contains("merges.txt is missing"));
+        assert!(of_parts(&[file("tokenizer.json", &TOKENIZER[..900])]).contains("damaged"));
+        let no_pair = file("merges.txt", "nopair");
+        assert!(of_parts(&[vocabulary, no_pair]).contains("merges.txt is damaged"));
         // Without their merges, two hundred tokens would stand for their own text.
         let large: Vec<String> = (0..200).map(|id| format!("word{id}")).collect();
         let mut ids = json(VOCABULARY);
         for (id, text) in large.into_iter().enumerate() {
             ids[text] = (300 + id).into();
         }
-        let lacking = TokensFile { tokenizer: None, merges: Some(MERGES.to_owned()) };
-        assert!(lacking.tokens(Some(&ids), 500).unwrap_err().to_string().contains("merges.txt"));
+        let lacking = tokens(&[file("vocab.json", ids), merges], 500);
+        assert!(lacking.unwrap_err().to_string().contains("merges.txt is damaged"));
     }
 
     #[derive(Deserialize)]
