@@ -24,6 +24,7 @@ pub(crate) enum Purpose {
     QkvWord = 72,
     QkvCost = 73,
     MaskWriting = 75,
+    HeadScores = 76,
     Seq2seqWeights = 60,
 }
 

@@ -2,6 +2,7 @@
 
 mod batch;
 mod decode;
+mod inside;
 mod pass;
 mod sampling;
 
@@ -21,6 +22,7 @@ pub use batch::{Batch, MOST_LEARNED};
 pub use decode::{
     After, Beam, Beams, Cached, MOST_BEAMS, MOST_ENDINGS, MOST_PLIES, MOST_READ, Race, Surprise,
 };
+pub use inside::{HEAD_JOBS, HeadScores, Lens, MOST_IN_LENS, MOST_PATCHED, Patched};
 pub use pass::{AttentionDetail, BlockSizes, Detail, FeedForwardDetail, MOST_ROWS, Pass, Sizes};
 pub use sampling::{Sampling, SamplingError, choose, likeliest, shares, surprise};
 
@@ -213,6 +215,13 @@ questions! {
     Race { text: String, length: u32 } -> Race,
     /// What the next step of training learns from, token by token.
     NextBatch {} -> Batch,
+    /// What the model would say if it ended after each block, at the last [`MOST_IN_LENS`] tokens of a text.
+    Lens { text: String } -> Lens,
+    /// What each head looks at in random tokens that come twice.
+    Jobs { seed: u32 } -> HeadScores,
+    /// What changes where the stream of one token, after `depth` blocks, is taken from another text: for each
+    /// token.
+    Patch { from: String, into: String, depth: u32 } -> Patched,
 }
 
 /// How to generate text.

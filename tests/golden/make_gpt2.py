@@ -125,6 +125,65 @@ with torch.no_grad():
     model.set_attn_implementation("eager")
     attentions = model(torch.tensor([ids]), output_attentions=True).attentions
 
+    # What the final norm and the unembedding make of the stream after so many blocks (the last of the hidden states
+    # has been normalized already).
+    hidden = model(torch.tensor([ids]), output_hidden_states=True).hidden_states
+    streams = [model.transformer.ln_f(state[0]) for state in hidden[:-1]] + [hidden[-1][0]]
+    shares = [torch.softmax(model.lm_head(stream), -1) for stream in streams]
+    best = shares[-1].argmax(-1)
+    lens = {
+        "best": [[int(id) for id in share.argmax(-1)] for share in shares],
+        "shares": [share.max(-1).values.tolist() for share in shares],
+        "finally": [share.gather(-1, best[:, None])[:, 0].tolist() for share in shares],
+    }
+
+    # How much each head looks at certain places of tokens that are repeated.
+    half = list(range(20, 32))
+    repeated = [0, *half, *half]
+    output = model(torch.tensor([repeated]), output_attentions=True)
+    count, all_of, second = len(half), range(1, len(repeated)), range(len(half) + 1, len(repeated))
+    looks = {
+        "previous": [(t, t - 1) for t in all_of if t > 1],
+        "first": [(t, 0) for t in all_of],
+        "itself": [(t, t) for t in all_of],
+        "same": [(t, t - count) for t in second],
+        "induction": [(t, t - count + 1) for t in second],
+    }
+    scores = {
+        name: [[sum(float(head[t, s]) for t, s in places) / len(places) for head in layer[0]]
+               for layer in output.attentions]
+        for name, places in looks.items()
+    }
+    logs = torch.log_softmax(output.logits[0], -1)
+    surprises = [-float(logs[t - 1, repeated[t]]) for t in all_of]
+    # The first token of the second half can't be known yet.
+    losses = [sum(surprises[:count]) / count, sum(surprises[count + 1:]) / (count - 1)]
+
+    # The stream of one text put in place of another's, at one token after so many blocks.
+    other_text = "Only, there wasn't a café 🙃."
+    other = tokenizer.encode(other_text).ids
+    assert len(other) == len(ids) and other != ids
+    target = int(logits[-1].argmax())
+    patched = []
+    for depth in range(config.n_layer + 1):
+        patched.append([])
+        for place in range(len(ids)):
+            # Of the last layer's output, what the final norm reads.
+            module = model.transformer.h[depth] if depth < config.n_layer else model.transformer.ln_f
+            states = []
+            handle = module.register_forward_pre_hook(lambda _, args: states.append(args[0].clone()))
+            model(torch.tensor([ids]))
+            handle.remove()
+
+            def put(_, args):
+                stream = args[0].clone()
+                stream[0, place] = states[0][0, place]
+                return (stream, *args[1:])
+
+            handle = module.register_forward_pre_hook(put)
+            patched[-1].append(float(torch.softmax(model(torch.tensor([other])).logits[0, -1], -1)[target]))
+            handle.remove()
+
 
 def rounded(values):
     return [rounded(value) for value in values] if isinstance(values, list) else float(f"{values:.6g}")
@@ -135,6 +194,12 @@ expected = {
     "ids": ids,
     "logits": rounded(logits.tolist()),
     "weights": [rounded(layer[0].tolist()) for layer in attentions],
+    "lens": {name: rounded(values) if name != "best" else values for name, values in lens.items()},
+    "half": half,
+    "scores": {name: rounded(values) for name, values in scores.items()},
+    "losses": rounded(losses),
+    "other": other_text,
+    "patched": rounded(patched),
     "greedy": greedy[len(ids):],
     "written": tokenizer.decode(greedy[len(ids):]),
 }

@@ -104,11 +104,16 @@ impl Arriving {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use burn::tensor::Device;
     use serde::Deserialize;
     use serde_json::{Value, json};
-    use unroll_model::{Filling, Generator, Given, read_all, token_tensor};
-    use unroll_protocol::{SampleSpec, Sampling, TokenizerFile, gpt::Place};
+    use unroll_model::{Filling, Generator, Given, PatchError, read_all, token_tensor};
+    use unroll_protocol::{
+        SampleSpec, Sampling, TokenizerFile,
+        gpt::{HEAD_JOBS, Place},
+    };
 
     use super::*;
     use crate::kept::incoming::{PREAMBLE, head_length};
@@ -166,8 +171,21 @@ mod tests {
         ids: Vec<u32>,
         logits: Vec<Vec<f32>>,
         weights: Vec<Vec<Vec<Vec<f32>>>>,
+        lens: ExpectedLens,
+        half: Vec<u32>,
+        scores: BTreeMap<String, Vec<Vec<f32>>>,
+        losses: [f32; 2],
+        other: String,
+        patched: Vec<Vec<f32>>,
         greedy: Vec<u32>,
         written: String,
+    }
+
+    #[derive(Deserialize)]
+    struct ExpectedLens {
+        best: Vec<Vec<u32>>,
+        shares: Vec<Vec<f32>>,
+        finally: Vec<Vec<f32>>,
     }
 
     fn expected() -> Expected {
@@ -193,6 +211,69 @@ mod tests {
         let trace = pollster::block_on(trace).unwrap();
         let weights = expected.weights.into_iter().flatten().flatten().flatten();
         assert_near(&trace.weights.values, weights, 1e-5);
+    }
+
+    #[test]
+    fn the_stream_says_the_same_after_every_block() {
+        let (given, expected) = (opened(FILE, &beside()), expected());
+        let lens = unroll_model::lens(&given.model, &given.tokenizer, &expected.text);
+        let lens = pollster::block_on(lens).unwrap();
+        assert_eq!((lens.shares.shape.as_slice(), lens.dropped), ([3, 23].as_slice(), 0));
+        let best = expected.lens.best.concat();
+        assert_eq!(lens.best, best.iter().map(|id| given.tokenizer.label(*id)).collect::<Vec<_>>());
+        assert_near(&lens.shares.values, expected.lens.shares.concat(), 1e-5);
+        assert_near(&lens.finally.values, expected.lens.finally.concat(), 1e-5);
+        // Of a long text the last tokens are read, each with all before it.
+        let long = expected.text.repeat(2);
+        let tokens = given.tokenizer.encode(&long);
+        let lens = pollster::block_on(unroll_model::lens(&given.model, &given.tokenizer, &long));
+        let lens = lens.unwrap();
+        assert_eq!((lens.tokens.len(), lens.dropped as usize), (32, tokens.len() - 32));
+        let last = logits(&given, &tokens);
+        let row = &last[(tokens.len() - 1) * 300..];
+        let highest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let sum: f32 = row.iter().map(|logit| (logit - highest).exp()).sum();
+        assert_near(&lens.shares.values[95..], [1.0 / sum], 1e-5);
+    }
+
+    #[test]
+    fn heads_look_at_the_same_places() {
+        let (given, expected) = (opened(FILE, &beside()), expected());
+        let (model, tokenizer) = (&given.model, &given.tokenizer);
+        let scores = unroll_model::head_scores_on(model, tokenizer, &expected.half);
+        let scores = pollster::block_on(scores).unwrap();
+        assert_eq!((scores.repeated, scores.scores.shape.as_slice()), (12, [5, 2, 4].as_slice()));
+        let jobs = HEAD_JOBS.iter().flat_map(|job| expected.scores[*job].concat());
+        assert_near(&scores.scores.values, jobs, 1e-5);
+        assert_near(&scores.losses, expected.losses, 1e-4);
+        let drawn = |seed| pollster::block_on(unroll_model::head_scores(model, tokenizer, seed));
+        assert_eq!(drawn(1).unwrap().repeated, 32);
+        assert_eq!(drawn(1), drawn(1));
+        assert_ne!(drawn(1), drawn(2));
+    }
+
+    #[test]
+    fn one_texts_stream_does_the_same_in_another() {
+        let (given, expected) = (opened(FILE, &beside()), expected());
+        let patch = |from: &str, into: &str, depth| {
+            let patch = unroll_model::patch(&given.model, &given.tokenizer, [from, into], depth);
+            pollster::block_on(patch)
+        };
+        for (depth, shares) in (0..).zip(expected.patched) {
+            let found = patch(&expected.text, &expected.other, depth).unwrap();
+            assert_near(&found.patched, shares, 1e-6);
+            assert_eq!(found.tokens[0].len(), 23);
+        }
+        // In itself nothing changes.
+        let same = patch(&expected.text, &expected.text, 1).unwrap();
+        assert!(same.patched.iter().all(|share| (share - same.shares[0]).abs() < 1e-6));
+        assert_eq!((same.best[0].clone(), same.shares[0]), (same.best[1].clone(), same.shares[1]));
+        let refused = |from: &str, into: &str, depth| patch(from, into, depth).unwrap_err();
+        assert_eq!(refused("", "a", 0), PatchError::Empty);
+        assert_eq!(refused("QQ", "Q", 0), PatchError::Lengths([2, 1]));
+        assert_eq!(refused("Q", "X", 3), PatchError::Depth);
+        let long = "Q".repeat(33);
+        assert_eq!(refused(&long, &long, 0), PatchError::TooLong { tokens: 33 });
     }
 
     #[test]

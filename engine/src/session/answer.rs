@@ -12,6 +12,9 @@ pub const NOT_OURS: &str = "The model in training is not this chapter's.";
 /// Why a given model can't show what it learns from.
 const LEARNS_NOTHING: &str = "This model was trained elsewhere, on a text that is not here.";
 
+/// Why a model in training is not asked about its inside: the code for that comes with opened models.
+const NOT_LOOKED_INTO: &str = "Only models that are opened from files can be asked this.";
+
 /// The lab's model that a question is about.
 pub struct Asked<'a, G> {
     pub model: Gpt,
@@ -110,6 +113,22 @@ pub(super) async fn answer<G>(
             let Whose::Trained(trainer) = whose else { return Err(LEARNS_NOTHING.to_owned()) };
             let batch = unroll_model::next_batch(trainer, model, step);
             question.answered(&batch.await.map_err(said)?)
+        }
+        gpt::Question::Lens(question) => {
+            let Whose::Given(_) = whose else { return Err(NOT_LOOKED_INTO.to_owned()) };
+            let lens = unroll_model::lens(model, tokenizer, &question.text);
+            question.answered(&lens.await.map_err(said)?)
+        }
+        gpt::Question::Jobs(question) => {
+            let Whose::Given(_) = whose else { return Err(NOT_LOOKED_INTO.to_owned()) };
+            let scores = unroll_model::head_scores(model, tokenizer, question.seed);
+            question.answered(&scores.await.map_err(said)?)
+        }
+        gpt::Question::Patch(question) => {
+            let Whose::Given(_) = whose else { return Err(NOT_LOOKED_INTO.to_owned()) };
+            let ask::Patch { ref from, ref into, depth } = question;
+            let patched = unroll_model::patch(model, tokenizer, [from, into], depth);
+            question.answered(&patched.await.map_err(said)?)
         }
         // Text is written bit by bit, not along with parameters.
         gpt::Question::Writing(_) => return Err(NOT_OURS.to_owned()),
