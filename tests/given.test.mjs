@@ -4,18 +4,22 @@ import { readFileSync } from "node:fs";
 import { test } from "./harness.mjs";
 
 import {
+  beat,
   byId,
   choose,
   closeNotices,
   closeSettings,
   eventually,
   exported,
+  fitsEverywhere,
   live,
   number,
+  openSettings,
   openView,
   said,
   settled,
   stepTo,
+  tabs,
   useSite,
 } from "./harness.mjs";
 
@@ -56,7 +60,85 @@ test("a GPT-2 with its tokenizer opens and computes what transformers does", asy
   assert(Math.abs(shares.values[0] - 1 / sum) < 1e-5, `${shares.values[0]} ${1 / sum}`);
   // It can't be trained, and says so.
   assert.equal(await byId(page, "train-toggle").getAttribute("aria-disabled"), "true");
-  await byId(page, "time-bar").getByText("This model was trained elsewhere").waitFor();
+  await byId(page, "time-bar").getByText("This model comes from elsewhere").waitFor();
+});
+
+/** Numbers of an export beside those that PyTorch computed. */
+function near(found, wanted) {
+  const numbers = found.flat(Infinity);
+  assert.equal(numbers.length, wanted.flat(Infinity).length);
+  wanted.flat(Infinity).forEach((value, at) => assert(Math.abs(value - numbers[at]) < 1e-5, `${at}: ${numbers[at]}, not ${value}`));
+}
+
+test("its inside is what transformers computes: the lens, heads by their jobs, patching", async (t) => {
+  const page = await site.open(t, SMALL);
+  await choose(page, ["model.safetensors", "config.json", "tokenizer.json"].map(golden));
+  await isOpened(page);
+  // The story is about this model. It learns no text here, and has no twin.
+  await beat(page).getByText("with 4 heads in each").waitFor();
+  for (const name of ["source-open", "twin-open"]) assert.equal(await byId(page, name).count(), 0, name);
+  assert.deepEqual(await tabs(page), ["attention", "heads", "jobs", "next", "patching", "writing"]);
+  await byId(page, "probe-input").fill(expected.text);
+
+  await openView(page, "next");
+  await live(page, "lens");
+  const lens = await exported(page, "lens");
+  near(lens.values, expected.lens.finally);
+  assert.deepEqual([lens.experiment.opened, lens.text, lens.step], [true, "", undefined]);
+  const last = expected.lens.shares.at(-1).at(-1);
+  const row = byId(page, "lens-guesses").locator("tbody tr").last();
+  await row.getByText(`${(100 * last).toFixed(1)}%`).waitFor();
+
+  await openView(page, "jobs");
+  await byId(page, "job-first").check();
+  await live(page, "jobs");
+  const jobs = await exported(page, "jobs");
+  const shares = jobs.values.flat();
+  assert.equal(shares.length, 8);
+  const most = shares.indexOf(Math.max(...shares));
+  const [layer, head] = [Math.floor(most / 4) + 1, (most % 4) + 1];
+  await byId(page, "jobs-most").locator("button").first().click();
+  await byId(page, "figure-attention").getByRole("heading", { name: `Layer ${layer}, head ${head}` }).waitFor();
+
+  await openView(page, "patching");
+  await byId(page, "patch-0").fill(expected.text);
+  await byId(page, "patch-1").fill("Only");
+  await byId(page, "patch-start").click();
+  await byId(page, "patch-note").getByText("equally many tokens").waitFor();
+  await byId(page, "patch-1").fill(expected.other);
+  await byId(page, "patch-1").press("Enter");
+  await byId(page, "patch-note").getByText("After the first sentence").waitFor();
+  await byId(page, "patch-start").getByText("Patch each token").waitFor();
+  await settled(page);
+  near((await exported(page, "patching")).values, expected.patched);
+});
+
+test("the views of an opened model fit everywhere, and are read with keys alone", async (t) => {
+  const page = await site.open(t, SMALL);
+  await choose(page, ["model.safetensors", "config.json", "tokenizer.json"].map(golden));
+  await isOpened(page);
+  // The focus begins where reading does.
+  await page.locator("#chapter-title:focus").waitFor();
+  for (const view of ["next", "patching", "jobs"]) {
+    await openView(page, view);
+    await fitsEverywhere(page);
+  }
+  const figure = await live(page, "jobs");
+  await figure.locator("[tabindex='0']").first().focus();
+  await page.keyboard.press("ArrowRight");
+  await figure.getByText("of its weight is on").first().waitFor();
+  await page.keyboard.press("Enter");
+  await live(page, "attention");
+});
+
+test("of two openings in one breath the later one counts", async (t) => {
+  const page = await site.open(t, SMALL);
+  const files = ["model.safetensors", "config.json", "tokenizer.json"].map(golden);
+  await choose(page, files);
+  await choose(page, files);
+  await isOpened(page);
+  await eventually(async () => (await byId(page, "notice").count()) <= 1, "at most one message");
+  await live(page, "attention");
 });
 
 test("vocab.json and merges.txt will do, and the model before comes back", async (t) => {
@@ -64,6 +146,7 @@ test("vocab.json and merges.txt will do, and the model before comes back", async
   await stepTo(page, 3);
   await choose(page, ["model.safetensors", "config.json", "vocab.json", "merges.txt"].map(golden));
   await isOpened(page);
+  await openSettings(page);
   await byId(page, "bring-back").click();
   await eventually(async () => (await number(page, "loss-step")) === 3, "the model that was trained");
   await stepTo(page, 4);
@@ -79,6 +162,9 @@ test("what is no GPT-2 is refused with a reason, and the model on show goes on",
   const nan = Buffer.from(model);
   // The last half-precision number of the file.
   nan.writeUInt16LE(0x7e00, nan.length - 2);
+  const early = Buffer.from(model);
+  // The first of the numbers, which come after the head.
+  early.writeUInt16LE(0x7e00, 8 + Number(model.readBigUInt64LE(0)));
   const other = JSON.parse(tokenizer.buffer);
   other.added_tokens.push({ id: 300, content: "<|other|>", special: true });
   const pieces = { ...other, model: { ...other.model, type: "WordPiece" } };
@@ -86,7 +172,8 @@ test("what is no GPT-2 is refused with a reason, and the model on show goes on",
   const cases = [
     [[file(model)], "what its 300 tokens are"],
     [[file(model.subarray(0, model.length - 9)), tokenizer, config], "ends too early"],
-    [[file(nan), tokenizer, config], "not a usable number"],
+    [[file(nan), tokenizer, config], "NaN or infinite"],
+    [[file(early), tokenizer, config], "not a usable number"],
     [[file(model), json(other), config], "belongs to another model"],
     [[file(model), json(pieces), config], "tokenizers of GPT-2’s kind"],
   ];
@@ -95,6 +182,8 @@ test("what is no GPT-2 is refused with a reason, and the model on show goes on",
     await said(page, reason);
     await closeNotices(page);
     assert.equal(await number(page, "loss-step"), 2, reason);
+    // It was never put aside.
+    assert.equal(await byId(page, "bring-back").count(), 0, reason);
   }
   await stepTo(page, 3);
 });

@@ -35,7 +35,9 @@ pub use frame::{ChapterFrame, use_part};
 pub use history::History;
 pub use lab::Lab;
 pub use labs::{Labs, use_lab};
-pub use list::{ChapterLink, ChapterMenu, Neighbors, Rail, WayIn, go, use_navigation};
+pub use list::{
+    ChapterLink, ChapterMenu, Neighbors, Rail, WayIn, begin_at_title, go, use_navigation,
+};
 pub use notebook::{Notebook, Numbers, notebook};
 #[cfg(test)]
 pub use notebook::{Origin, compose, question_for};

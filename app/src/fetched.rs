@@ -68,6 +68,16 @@ pub fn use_ahead(fetch: Fetch) {
     });
 }
 
+/// Brings a part and its style sheet, so that both are at hand when they are shown.
+pub async fn bring(fetch: Fetch, style: &'static str) {
+    if let Some(styled) = put_on(style) {
+        // Without its looks it is better than not at all.
+        let _ = JsFuture::from(styled).await;
+    }
+    // Where it fails, it is fetched again when it is shown, and says so then.
+    drop(fetch().await);
+}
+
 /// How far the fetching is.
 #[derive(Clone, Copy)]
 enum State {

@@ -17,8 +17,8 @@ use std::collections::VecDeque;
 use burn::tensor::Device;
 use unroll_model::{Filling, Trainer};
 use unroll_protocol::{
-    Checkpoint, Command, CommandKind, Event, ExperimentSpec, Packed, Question, Recorded, RunState,
-    StudySpec, gpt, text::check_size,
+    Checkpoint, Command, CommandKind, Event, ExperimentSpec, LabQuestion, Packed, Recorded,
+    RunState, gpt, text::check_size,
 };
 
 use crate::{
@@ -45,7 +45,7 @@ const NOT_OPENED: &str = "This engine can’t open a model that was trained else
 
 /// Why a given model refuses what is for models in training.
 const NOT_TRAINED: &str =
-    "This model was trained elsewhere. Here you can look into it, but not train it.";
+    "This model comes from elsewhere. Here you can look into it, but not train it.";
 
 /// Whether training runs.
 #[derive(Clone, Copy, PartialEq)]
@@ -191,10 +191,7 @@ impl<S: Studies> Session<S> {
             Command::SetLearningRate(rate) => {
                 self.in_training()?.set_learning_rate(rate)?;
             }
-            Command::Ask { id, question, at } => {
-                let question = question.unpack().map_err(said)?;
-                self.answer(id, question, at, post).await?;
-            }
+            Command::Ask { id, question, at } => self.answer(id, &question, at, post).await?,
             Command::Save => match self.present()? {
                 Present::Given(..) => return Err(NOT_TRAINED.to_owned()),
                 Present::Gpt(experiment, _) => {
@@ -278,16 +275,17 @@ impl<S: Studies> Session<S> {
     async fn answer(
         &mut self,
         id: u32,
-        question: Question,
+        question: &Packed,
         at: Option<u32>,
         post: &mut impl FnMut(Event),
     ) -> Result<(), String> {
         let now = (self.now)();
-        let (step, answer) = match (self.present()?, question) {
-            (Present::Study(study), question) => study.ask(&question, at).await?,
-            (present, question) => {
+        let (step, answer) = match self.present()? {
+            Present::Study(study) => study.ask(question, at).await?,
+            present => {
                 let asked = Asked::of(present, at).ok_or(NOT_OURS)?;
-                if let Question::Gpt(gpt::Question::Writing(question)) = question {
+                let question = question.unpack().map_err(|_| NOT_OURS)?;
+                if let LabQuestion::Gpt(gpt::Question::Writing(question)) = question {
                     let writing = Writing::new(id, &asked, question, now)?;
                     self.writings.retain(|other| !writing.replaces(other));
                     self.writings.push_back(writing);
@@ -388,7 +386,7 @@ impl<S: Studies> Session<S> {
 
     fn start_study(
         &mut self,
-        spec: &StudySpec,
+        spec: &Packed,
         text: &str,
         resume: Option<Packed>,
         post: &mut impl FnMut(Event),
@@ -404,7 +402,7 @@ impl<S: Studies> Session<S> {
         }
         let study = StudyRun::new(study, self.budget);
         self.pool.start(1, String::new());
-        let told = [Event::StudyStarted(Box::new(study.started()))];
+        let told = [Event::StudyStarted(study.started())];
         self.replace(Present::Study(Box::new(study)), told, post);
         Ok(())
     }

@@ -8,8 +8,8 @@ use unroll_model::{AnyStudy, Filling};
 use unroll_protocol::{
     Architecture, Ask, Checkpoint, Command, CommandKind, CurvePoint, Event, ExperimentSpec,
     GivenModel, GptSpec, Link, OptimizerSpec, Packed, Question, Recorded, RunState, SampleSpec,
-    Sampling, Started, TokenizerFile, Tokens, Trace, Weights,
-    gpt::{Place, Written, ask},
+    Sampling, Started, StudyStarted, TokenizerFile, Tokens, Trace, Weights,
+    gpt::{HeadScores, Lens, Patched, Place, Written, ask},
     link::Chapter,
     study::tokens,
 };
@@ -383,11 +383,12 @@ fn a_chapters_models_keep_within_the_budget_too() {
     let mut driven = Driven::<AnyStudy>::of();
     let start = || {
         let spec = link.study().expect("a chapter with models of its own");
-        Command::StartStudy { spec, text: TEXT.repeat(40), resume: None }
+        Command::StartStudy { spec: Packed::of(&spec), text: TEXT.repeat(40), resume: None }
     };
     let Event::StudyStarted(started) = driven.say(start()).remove(0) else {
         panic!("not started: {:?}", driven.events);
     };
+    let started: StudyStarted = started.unpack().expect("what was started");
     let most = (1_000_000 / (4 * started.parameters)) as usize;
     driven.steps(100);
     assert!(driven.recorded().steps.len() > most, "{most}");
@@ -404,7 +405,7 @@ fn a_chapters_models_are_saved_and_gone_on_with() {
     let link = Link { chapter: Chapter::Rnn, ..Link::default() };
     let start = |resume| {
         let spec = link.study().expect("a chapter with models of its own");
-        Command::StartStudy { spec, text: TEXT.repeat(40), resume }
+        Command::StartStudy { spec: Packed::of(&spec), text: TEXT.repeat(40), resume }
     };
     let save = |driven: &mut Driven<AnyStudy>| {
         let Event::StudyCheckpoint(saved) = driven.say(Command::Save).remove(0) else {
@@ -422,6 +423,7 @@ fn a_chapters_models_are_saved_and_gone_on_with() {
     let Event::StudyStarted(started) = again.say(start(Some(saved.clone()))).remove(0) else {
         panic!("not started: {:?}", again.events);
     };
+    let started: StudyStarted = started.unpack().expect("what was started");
     assert_eq!(started.step, 5);
     again.steps(4);
     assert_eq!(save(&mut again), save(&mut whole));
@@ -756,6 +758,23 @@ fn a_given_model_replaces_the_present_one_when_it_is_complete_and_is_only_asked(
     driven.say(Command::ask(5, written));
     driven
         .until(|events| matches!(events.last(), Some(Event::Answered { id: 5, more: false, .. })));
+    // Its inside can be looked into, too.
+    let answered = |driven: &mut Driven<NoStudies<()>>, command| {
+        let said = driven.say(command);
+        let Some(Event::Answered { answer, .. }) = said.into_iter().next() else {
+            panic!("not answered: {:?}", driven.events);
+        };
+        answer
+    };
+    let lens: Lens =
+        answered(&mut driven, Command::ask(6, ask::Lens { text: "ab".into() })).unpack().unwrap();
+    assert_eq!(lens.shares.shape, [3, 2]);
+    let jobs: HeadScores =
+        answered(&mut driven, Command::ask(7, ask::Jobs { seed: 1 })).unpack().unwrap();
+    assert_eq!((jobs.repeated, jobs.scores.shape.as_slice()), (11, [5, 2, 2].as_slice()));
+    let patch = ask::Patch { from: "Q".into(), into: "X".into(), depth: 0 };
+    let patched: Patched = answered(&mut driven, Command::ask(8, patch)).unpack().unwrap();
+    assert_eq!(patched.patched, [patched.shares[0]]);
     for command in [
         Command::Run,
         Command::Steps(3),
@@ -766,12 +785,14 @@ fn a_given_model_replaces_the_present_one_when_it_is_complete_and_is_only_asked(
         Command::ask(6, ask::NextBatch {}),
     ] {
         let (_, reason) = refused(&driven.say(command));
-        assert!(reason.starts_with("This model was trained elsewhere"), "{reason}");
+        assert!(reason.starts_with("This model comes from elsewhere"), "{reason}");
     }
     assert_eq!(driven.trace("Grüße"), trace);
-    // A model that is trained can take its place.
+    // A model that is trained can take its place. Its inside is not looked into.
     driven.start(spec(), TEXT);
     driven.steps(2);
+    let (_, reason) = refused(&driven.say(Command::ask(9, ask::Jobs { seed: 1 })));
+    assert!(reason.starts_with("Only models that are opened"), "{reason}");
     assert_eq!(driven.trace("the cat").step, 2);
 }
 

@@ -6,6 +6,7 @@ use core::fmt;
 use burn::tensor::{Tensor, activation::softmax};
 use unroll_protocol::{
     Array,
+    architecture::MaskKind,
     gpt::{HEAD_JOBS, HeadScores, Lens, MOST_IN_LENS, MOST_PATCHED, Patched},
 };
 
@@ -221,8 +222,12 @@ pub async fn patch(
     let streams = run(model.embed(tokens, &Dropout::off()), 0..depth);
     let [_, _, width] = streams.dims();
     let (source, target) = (streams.clone().narrow(0, 0, 1), streams.clone().narrow(0, 1, 1));
-    // One text for each token, with that token's stream from the other.
-    let patched = (0..length).map(|at| {
+    // Where no token sees later ones, the streams of both texts are the same before the first that differs.
+    let is_causal = model.architecture().mask != MaskKind::Full;
+    let differing = ids[0].iter().zip(&ids[1]).position(|(one, other)| one != other);
+    let first = if is_causal { differing.unwrap_or(length - 1) } else { 0 };
+    // One text for each token from there on, with that token's stream from the other.
+    let patched = (first..length).map(|at| {
         let place = [0..1, at..at + 1, 0..width];
         target.clone().slice_assign(place.clone(), source.clone().slice(place))
     });
@@ -233,7 +238,8 @@ pub async fn patch(
     let best = [one, other].map(likeliest);
     // Only the share of one token is wanted of each.
     let column = last(patched).narrow(1, best[0], 1).reshape([-1]);
-    let patched = read_all([column]).await.map_err(PatchError::Read)?.concat();
+    let read = read_all([column]).await.map_err(PatchError::Read)?.concat();
+    let patched = core::iter::repeat_n(other[best[0]], first).chain(read).collect();
     Ok(Patched {
         tokens: [0, 1].map(|text: usize| as_text(tokenizer, &ids[text])),
         best: best.map(|id| tokenizer.label(id as u32)),

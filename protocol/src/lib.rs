@@ -40,7 +40,7 @@ pub use message::{
 };
 pub use number::read_number;
 pub use pool::PoolReport;
-pub use question::{Ask, Question};
+pub use question::{Ask, LabQuestion, Question};
 pub use schedule::LearningRateSchedule;
 pub use spec::{
     ExperimentSpec, GptSpec, Initialization, OptimizerKind, OptimizerSpec, SpecError, TokenKind,

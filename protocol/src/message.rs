@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Ask, Checkpoint, ExperimentSpec, Packed, PoolReport, StudyProgress, StudySpec, StudyStarted,
-};
+use crate::{Ask, Checkpoint, ExperimentSpec, Packed, PoolReport, StudyProgress};
 
 /// From the page to the engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,8 +14,9 @@ pub enum Command {
     Start { spec: ExperimentSpec, text: String, resume: Option<Box<Checkpoint>>, workers: u32 },
     /// Builds a chapter's models, which replace the present model. Answered by
     /// [`Event::StudyStarted`], or by [`Event::Refused`], in which case nothing changed. With a packed
-    /// [`StudyCheckpoint`](crate::StudyCheckpoint), they go on from there.
-    StartStudy { spec: StudySpec, text: String, resume: Option<Packed> },
+    /// [`StudyCheckpoint`](crate::StudyCheckpoint), they go on from there. The
+    /// [`StudySpec`](crate::StudySpec) is packed: engines without studies leave out the code that reads one.
+    StartStudy { spec: Packed, text: String, resume: Option<Packed> },
     /// Trains until told to stop.
     Run,
     /// Stops before the next update of the weights. A half-done step is dropped.
@@ -120,8 +119,8 @@ pub enum Event {
     Ready(DeviceReport),
     /// A [`Command::Start`] was carried out.
     Started(Started),
-    /// A [`Command::StartStudy`] was carried out.
-    StudyStarted(Box<StudyStarted>),
+    /// A [`Command::StartStudy`] was carried out: a packed [`StudyStarted`](crate::StudyStarted).
+    StudyStarted(Packed),
     /// The model is back at an earlier step: [`Command::RestoreLastGood`] was carried out.
     Restored(Started),
     /// A command was not carried out, and nothing changed. The sentence is for the page.

@@ -39,22 +39,29 @@ impl WithParameters {
     }
 }
 
-impl crate::Question {
-    /// The question itself, and what else is asked along with it.
-    ///
-    /// # Errors
-    ///
-    /// If what is within can't be read.
-    pub fn opened(self) -> Result<(Option<WithParameters>, Self), WireError> {
-        match self {
-            Self::WithParameters(asked) => {
-                let question = asked.question.unpack()?;
-                Ok((Some(asked), question))
+/// What can be asked along with a question is taken apart from it in the same way for all engines.
+macro_rules! opened {
+    ($question:ty) => {
+        impl $question {
+            /// The question itself, and what else is asked along with it.
+            ///
+            /// # Errors
+            ///
+            /// If what is within can't be read.
+            pub fn opened(self) -> Result<(Option<WithParameters>, Self), WireError> {
+                match self {
+                    Self::WithParameters(asked) => {
+                        let question = asked.question.unpack()?;
+                        Ok((Some(asked), question))
+                    }
+                    question => Ok((None, question)),
+                }
             }
-            question => Ok((None, question)),
         }
-    }
+    };
 }
+opened!(crate::Question);
+opened!(crate::LabQuestion);
 
 /// The answer to [`WithParameters`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -95,6 +95,14 @@ macro_rules! of_chapters {
 
 crate::with_chapters!(of_chapters);
 
+/// What of a [`Question`] is for the lab, in the same bytes. Its engines leave out the code that reads the
+/// others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum LabQuestion {
+    Gpt(gpt::Question),
+    WithParameters(WithParameters),
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,9 +115,21 @@ mod tests {
         };
         let first = gpt::ask::Trace { text: "a".into() };
         same(first.packed(), first.into());
-        let last = gpt::ask::NextBatch {};
-        same(last.packed(), last.into());
+        let last = gpt::ask::Patch { from: "a".into(), into: "b".into(), depth: 1 };
+        assert_eq!(
+            last.packed().unpack(),
+            Ok(LabQuestion::Gpt(gpt::Question::Patch(last.clone())))
+        );
+        same(last.packed(), last.clone().into());
         let of_study = study::tokens::ask::Chain { sentence: "the end".into() };
+        assert!(of_study.packed().unpack::<LabQuestion>().is_err());
         same(of_study.packed(), of_study.into());
+        let with = WithParameters { model: 1, under: vec!["a".into()], question: last.packed() };
+        assert_eq!(with.packed().unpack(), Ok(LabQuestion::WithParameters(with.clone())));
+        let (asked, question) = LabQuestion::WithParameters(with.clone()).opened().unwrap();
+        assert_eq!(
+            (asked, question),
+            (Some(with), LabQuestion::Gpt(gpt::Question::Patch(last.clone())))
+        );
     }
 }

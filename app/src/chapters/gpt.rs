@@ -3,6 +3,7 @@
 mod batch;
 mod more;
 mod notebooks;
+mod opened;
 mod sizes;
 mod which;
 
@@ -19,7 +20,7 @@ use crate::{
         Beat, Borrow, ChapterFrame, Further, Script, StageView, Telling, Trial, WayIn, further,
         use_part, use_provenance, use_right, use_setting,
     },
-    fetched::{Fetch, Settled, View, fetched, fetched_later, part, use_ahead},
+    fetched::{Fetch, Fetched, Settled, View, bring, fetched, fetched_later, part, use_ahead},
     figures::{
         AttentionFigure, HeadsFigure, Inspection, LossFigure, NextFigure, Selection, SentenceFigure,
     },
@@ -34,13 +35,10 @@ use crate::{
 pub use more::NAMES;
 #[cfg(test)]
 pub use notebooks::ALL as NOTEBOOKS;
+#[cfg(test)]
+pub use opened::SCRIPT as OPENED_SCRIPT;
 
-pub const INFO: Info = Info {
-    id: ChapterId::Gpt,
-    warm_steps: 0,
-    uses_text: true,
-    view: || view! { <Chapter/> }.into_any(),
-};
+pub const INFO: Info = Info { id: ChapterId::Gpt, warm_steps: 0, uses_text: true, view: chapter };
 
 pub const SCRIPT: Script = Script {
     before: "Everything so far, in one machine.",
@@ -115,7 +113,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "The same machine, larger",
             text: "Yours has {weights} thousand parameters. GPT-3 (2020) has 175 billion, reads pieces of words, and \
-                   learned from far more text. Yet the plan is the same: a [decoder-only](decoder-only) transformer.",
+                   learned from far more text. Yet the plan is the same: a [decoder-only](decoder-only) transformer. \
+                   You can even open GPT-2 here: see “Model file” in the settings.",
             set: |_| {},
             asks: &["gpt-size"],
         },
@@ -239,6 +238,19 @@ const fn trial(id: &'static str, text: &'static str) -> Trial {
 /// The script without what is shown once the first picture is there.
 const FIRST: Script = Script { quizzes: &[], tries: &[], ..SCRIPT };
 
+/// The lab, with the model that it trains or with one that was opened.
+fn chapter() -> AnyView {
+    let store = expect_context::<Store>();
+    let given = memo(move || store.is_given());
+    let shown = move || {
+        match given.get() {
+        true => view! { <Fetched fetch=OPENED what="This part" style=Some(OPENED_STYLE) around=|notice| notice/> }.into_any(),
+        false => view! { <Chapter/> }.into_any(),
+    }
+    };
+    shown.into_any()
+}
+
 #[component]
 fn Chapter() -> impl IntoView {
     let store = expect_context::<Store>();
@@ -321,6 +333,14 @@ pub const LATER: Fetch = part!(gpt_later: View = || {
         None => other_view(),
     }
 });
+/// What is said and shown of a model that was opened.
+const OPENED: Fetch = part!(gpt_opened: View = opened::opened);
+const OPENED_STYLE: &str = "opened";
+
+/// Brings [`OPENED`] before such a model is on show.
+pub async fn bring_opened() {
+    bring(OPENED, OPENED_STYLE).await;
+}
 /// The formulas, fetched when they are opened.
 const MORE: Fetch = part!(gpt_more: View = more::more);
 pub const SETTINGS: Fetch = part!(gpt_settings: View = || view! { <Settings/> }.into_any());

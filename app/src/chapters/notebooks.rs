@@ -44,7 +44,7 @@ impl<S: Studies> Engine<S> {
         let mut engine = Self { session: Session::new(Device::flex(), || 0.0), events: Vec::new() };
         let text = text.to_owned();
         engine.handle(match link.study() {
-            Some(spec) => Command::StartStudy { spec, text, resume: None },
+            Some(spec) => Command::StartStudy { spec: Packed::of(&spec), text, resume: None },
             None => Command::Start { spec: link.experiment(), text, resume: None, workers: 1 },
         });
         engine.handle(Command::Steps(STEPS));

@@ -21,6 +21,11 @@ macro_rules! scripts {
 
 unroll_protocol::with_chapters!(scripts);
 
+/// The same, and what is said of a model that others trained.
+fn told() -> Vec<(&'static str, &'static Script)> {
+    all().into_iter().chain([("opened", &super::gpt::OPENED_SCRIPT)]).collect()
+}
+
 /// All that a learner reads of a script, text by text.
 fn texts(script: &Script) -> Vec<&'static str> {
     let beats = script.beats.iter().flat_map(|beat| [beat.title, beat.text]);
@@ -91,7 +96,7 @@ fn a_twin_that_a_trial_adds_is_another_model() {
 
 #[test]
 fn texts_are_short_plain_and_american() {
-    for (chapter, script) in all() {
+    for (chapter, script) in told() {
         let mut lengths = Vec::new();
         let beside = (chapter == "gpt").then_some(crate::controls::OPTIMIZER);
         for text in texts(script).into_iter().chain(beside) {
@@ -123,7 +128,7 @@ fn texts_are_short_plain_and_american() {
 
 #[test]
 fn every_chapter_links_its_terms_once_each() {
-    for (chapter, script) in all() {
+    for (chapter, script) in told() {
         let linked: Vec<Word> = texts(script).into_iter().flat_map(|text| plain(text).1).collect();
         assert!(linked.len() >= 4, "{chapter} links {linked:?}");
         for (i, word) in linked.iter().enumerate() {

@@ -25,6 +25,7 @@ pub fn Writing() -> impl IntoView {
     let part = use_part(store.writing_sight);
     let step = memo(move || store.written.with(|written| written.step));
     let after = move || match step.get() {
+        _ if store.is_given() => "by the model you opened".to_owned(),
         0 => "before any training".to_owned(),
         step => format!("after step {}", grouped(step.into())),
     };

@@ -243,6 +243,7 @@ impl Lab {
                 fresh
             });
             if fresh == Some(true) {
+                let spec = Packed::of(&spec);
                 self.send(&Command::StartStudy { spec, text: text.to_string(), resume });
             }
         });
@@ -283,7 +284,10 @@ impl Lab {
                 self.device.set(Device::Ready { report, note });
                 self.ready.set(true);
             }
-            Event::StudyStarted(started) => self.on_started(*started),
+            Event::StudyStarted(started) => match started.unpack() {
+                Ok(started) => self.on_started(started),
+                Err(error) => self.problem.set(Some(error.to_string())),
+            },
             Event::StudyProgress(progress) => {
                 self.inner.update_value(|inner| inner.deaths = Deaths::default());
                 self.history.update(|history| {

@@ -35,7 +35,11 @@ pub fn go(store: Store, chapter: Chapter, idea: u32) {
         .history()
         .and_then(|history| history.push_state_with_url(&JsValue::NULL, "", Some(&address)));
     window().scroll_to_with_x_and_y(0.0, 0.0);
-    // Where a reader of the page by ear or keyboard begins.
+    begin_at_title();
+}
+
+/// Puts the focus where a reader of the page by ear or keyboard begins.
+pub fn begin_at_title() {
     request_animation_frame(|| {
         if let Some(title) = document().get_element_by_id("chapter-title") {
             let _ = wasm_bindgen::JsCast::unchecked_into::<web_sys::HtmlElement>(title).focus();

@@ -1,7 +1,7 @@
 //! Where a figure's numbers come from, for exports.
 
 use leptos::prelude::*;
-use unroll_protocol::RunState;
+use unroll_protocol::{RunState, Tokens};
 
 use super::{Lab, Labs};
 use crate::{
@@ -54,13 +54,21 @@ fn of_lab(lab: Lab, text: String) -> Provenance {
 
 fn of_store(store: Store, text: String) -> Provenance {
     let started = store.started.get();
-    Provenance {
-        experiment: started.as_ref().map(|s| Experiment::Gpt(s.spec)),
-        step: settled_step(store.into()),
-        parameters: started.as_ref().map(|s| s.parameters),
-        text,
-        device: store.device.with(name),
-        workers: started.map(|s| s.workers),
+    let parameters = started.as_ref().map(|s| s.parameters);
+    let device = store.device.with(name);
+    match started {
+        Some(started) if started.spec.tokens == Tokens::Given => {
+            let experiment = Some(Experiment::Given(started.spec.gpt));
+            Provenance { experiment, parameters, device, ..Provenance::default() }
+        }
+        started => Provenance {
+            experiment: started.as_ref().map(|s| Experiment::Gpt(s.spec)),
+            step: settled_step(store.into()),
+            parameters,
+            text,
+            device,
+            workers: started.map(|s| s.workers),
+        },
     }
 }
 

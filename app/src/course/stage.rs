@@ -68,6 +68,8 @@ pub fn Stage(
     let labs = expect_context::<Labs>();
     let chapter = store.link.with_untracked(|link| link.chapter);
     let uses_text = chapters::info(chapter).uses_text;
+    // What comes from elsewhere learns nothing here, and has no twin.
+    let given = memo(move || chapter.shows_lab() && store.is_given());
     let names: Vec<&'static str> = views.iter().map(|view| view.id).collect();
     let known = names.clone();
     let current = memo(move || {
@@ -223,7 +225,7 @@ pub fn Stage(
                             {ways_back.then(|| view! {
                                 <div class="ways-back">{fetched_later(WAYS_BACK, "Undo")}</div>
                             })}
-                            {(run.is_some() && ways_back).then(|| view! {
+                            {move || (run.is_some() && ways_back && !given.get()).then(|| view! {
                                 <button type="button" class="stage-open stage-twin" data-testid="twin-open"
                                     title="Train a second run beside this one, with one thing changed"
                                     aria-pressed=move || has_twin.get().to_string() on:click=toggle_twin>
@@ -232,7 +234,7 @@ pub fn Stage(
                                 </button>
                             })}
                             <div class="stage-openers">
-                                {uses_text.then(|| opener("source", "Text", text))}
+                                {move || (uses_text && !given.get()).then(|| opener("source", "Text", text))}
                                 {settings.is_some().then(|| opener("settings", "Model", model))}
                             </div>
                         </div>

@@ -45,7 +45,8 @@ pub fn TimeBar(run: Run) -> impl IntoView {
     // `aria-disabled`, not `disabled`: the focus stays when an engine is replaced.
     let disabled = move || run.idle.get().is_some().then_some("true");
     let label = move || if run.is_running() { "Pause" } else { "Train" };
-    let is_first = memo(move || run.step.get() == 0 && !run.is_running());
+    let is_first =
+        memo(move || run.step.get() == 0 && !run.is_running() && run.cannot.get().is_none());
     // Only the digits change while it trains.
     let names = memo(move || {
         run.readings.with(|all| all.iter().take(2).map(|r| r.0.clone()).collect::<Vec<_>>())

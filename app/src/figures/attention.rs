@@ -10,7 +10,7 @@ use super::{
     canvas::use_frame,
     download::{Choice, ExportMenu, LocalFile},
     editor::Editor,
-    export::Provenance,
+    export::{Experiment, Provenance},
     head_grid::{HeadGrid, Switches, heads_later},
     heatmap::{Heatmap, WeightScale},
     next::{NextToken, TopKeys},
@@ -117,7 +117,7 @@ pub fn AttentionFigure(
             </div>
             <div class="attention-line">
                 <h3>
-                    {title} <span class="hint">{move || step().map(|step| format!(" after step {step}"))}</span>
+                    {title} <span class="hint">{move || step().map(|step| after(provenance, &step))}</span>
                 </h3>
                 {readout_later(view, selection)}
             </div>
@@ -245,8 +245,8 @@ pub fn HeadsFigure(
     let chosen = move || {
         view.with(|v| {
             v.as_ref().map(|v| {
-                let (layer, head, step) = (v.layer(), v.head(), v.trace().step);
-                format!("Layer {layer}, head {head} is chosen; all after step {step}.")
+                let (layer, head, step) = (v.layer(), v.head(), v.trace().step.to_string());
+                format!("Layer {layer}, head {head} is chosen{}.", after(provenance, &step))
             })
         })
     };
@@ -270,6 +270,14 @@ pub fn HeadsFigure(
                 <ExportMenu figure="heads" choices=choices("json", view, provenance, colors) />
             </div>
         </section>
+    }
+}
+
+/// When in its training a model is on show: nothing where others trained it.
+fn after(provenance: Signal<Provenance>, step: &str) -> String {
+    match provenance.with(|p| matches!(p.experiment, Some(Experiment::Given(_)))) {
+        true => String::new(),
+        false => format!(" after step {step}"),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use unroll_protocol::{ExperimentSpec, StudySpec, Trace};
+use unroll_protocol::{ExperimentSpec, GptSpec, StudySpec, Trace};
 
 use super::{curve::Curve, view::HeadView};
 
@@ -31,6 +31,8 @@ pub struct Provenance {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Experiment {
     Gpt(ExperimentSpec),
+    /// A model that others trained: only its shape is known here.
+    Given(GptSpec),
     Study(StudySpec),
 }
 
@@ -38,6 +40,7 @@ impl Experiment {
     fn json(&self) -> Option<Value> {
         match self {
             Self::Gpt(spec) => serde_json::to_value(spec).ok(),
+            Self::Given(gpt) => Some(json!({ "opened": true, "gpt": gpt })),
             // The enum's one entry is the chapter's own spec.
             Self::Study(spec) => match serde_json::to_value(spec).ok()? {
                 Value::Object(entry) => entry.into_iter().next().map(|(_, spec)| spec),

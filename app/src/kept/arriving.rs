@@ -317,6 +317,11 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_8_gb_is_refused_for_its_size() {
+        assert_eq!(head_length(FILE, 8 << 30), Err(Refusal::Huge));
+    }
+
+    #[test]
     fn wrong_files_are_refused() {
         let refused =
             |file: &[u8], beside: &Beside| arriving(file, beside).err().unwrap().to_string();

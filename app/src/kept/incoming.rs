@@ -14,6 +14,7 @@ use unroll_protocol::{
     TokenizerFile,
     architecture::Activation,
     checkpoint::SavedParameter,
+    given::MAX_GIVEN_PARAMETERS,
     spec::{MAX_PARAMETERS, MAX_VOCABULARY},
 };
 
@@ -26,6 +27,8 @@ pub use super::places::PREFIX;
 
 /// Bytes before the head, which say how long it is.
 pub const PREAMBLE: u64 = 8;
+/// Larger files, in GB, are not read.
+const LARGEST_FILE: u64 = 2;
 /// The longest head that is read.
 const LONGEST_HEAD: u64 = 8 << 20;
 /// Names of the token for unknown characters.
@@ -38,6 +41,7 @@ const HEAD_WIDTH: usize = 64;
 pub enum Refusal {
     NotSafetensors,
     Truncated,
+    Huge,
     NoModel,
     Config {
         name: &'static str,
@@ -85,6 +89,12 @@ impl fmt::Display for Refusal {
             Self::Truncated => {
                 write!(f, "This file ends too early: not all of it was saved or copied.")
             }
+            Self::Huge => write!(
+                f,
+                "This file is larger than {LARGEST_FILE} GB. The largest models that Unroll opens have {} million \
+                 parameters, which is less than 1 GB.",
+                MAX_GIVEN_PARAMETERS / 1_000_000
+            ),
             Self::NoModel => write!(
                 f,
                 "This file does not hold a GPT-2 model: it has no token embedding named transformer.wte.weight."
@@ -171,6 +181,10 @@ fn listed(names: &[String]) -> String {
 
 /// How long the head is, from the file's first bytes.
 pub fn head_length(preamble: &[u8], file: u64) -> Result<u64, Refusal> {
+    // In a browser, places in a file are counted in 32 bits.
+    if file > LARGEST_FILE << 30 {
+        return Err(Refusal::Huge);
+    }
     let length = preamble.first_chunk().map(|length| u64::from_le_bytes(*length));
     let length = length.filter(|length| *length <= LONGEST_HEAD).ok_or(Refusal::NotSafetensors)?;
     if PREAMBLE + length > file { Err(Refusal::Truncated) } else { Ok(length) }

@@ -27,7 +27,7 @@ use crate::{
     chapters,
     controls::pairs_of,
     corpora,
-    course::{go, use_lab},
+    course::{begin_at_title, go, use_lab},
     figures::{Curve, hand_over},
     reactive::{effect, next_task},
     store::{Heard, Opening, Run, Severity, Store, Told},
@@ -107,6 +107,13 @@ pub fn section(store: Store) -> AnyView {
     };
     view! {
         {form(store, note, with_optimizer, is_ready, move || ask(Wanted::File))}
+        <p class="hint kept" data-testid="model-elsewhere">
+            "“Open a file …” also reads models from elsewhere, if they are built like GPT-2 and have at most 200 \
+             million parameters. You can look into such a model, but not train it. Download "
+            <code>"model.safetensors"</code>", "<code>"tokenizer.json"</code>" and "<code>"config.json"</code>" from "
+            {elsewhere("openai-community/gpt2")}" (548 MB), or from the smaller "
+            {elsewhere("distilbert/distilgpt2")}" (353 MB). Then press “Open a file …” and choose all three together."
+        </p>
         <section class="kept" data-testid="run-file">
             <h3>"Continue in PyTorch"</h3>
             <p class="hint">{about_run}</p>
@@ -143,6 +150,12 @@ pub fn study_section() -> AnyView {
     let is_ready = move || lab.started.with(Option::is_some) && lab.problem.with(Option::is_none);
     let note = || "The file holds the weights of all models in this chapter, and the chapter’s settings. PyTorch can read the weights with the safetensors library.";
     form(store, note, with_optimizer, is_ready, save)
+}
+
+/// A model's page at Hugging Face, which opens beside this one.
+fn elsewhere(name: &'static str) -> impl IntoView {
+    let address = format!("https://huggingface.co/{name}/tree/main");
+    view! { <a href=address target="_blank" rel="noopener noreferrer">{name}</a> }
 }
 
 fn form(
@@ -371,7 +384,17 @@ async fn take_given(attempt: &Attempt, model: &File, arriving: Arriving) -> Resu
     let done = hand_on(attempt, model, &arriving, (&mut notice, &number)).await;
     notice.into_iter().for_each(|id| store.dismiss(id));
     match done {
-        Ok(true) => arriving.notes.into_iter().for_each(|note| store.notify(Severity::Note, note)),
+        Ok(true) => {
+            arriving.notes.into_iter().for_each(|note| store.notify(Severity::Note, note));
+            // What is said of it is another story, from its beginning.
+            if store.link.with_untracked(|link| link.chapter == Chapter::Gpt) {
+                store.link.update(|link| {
+                    link.idea = 0;
+                    link.view.clear();
+                });
+                begin_at_title();
+            }
+        }
         Ok(false) => store.abandon(number.get()),
         Err(refusal) => {
             store.abandon(number.get());
@@ -399,6 +422,7 @@ async fn hand_on(
         store.restate(notice, format!("Opening “{name}”: {percent}%. Close this message to stop."))
     };
     restate(there);
+    chapters::gpt::bring_opened().await;
     told(|heard| number.set(store.open_beside(heard))).await?;
     tell(Command::Open(Packed::of(&arriving.model))).await?;
     for piece in arriving.pieces() {
@@ -410,6 +434,11 @@ async fn hand_on(
         let bytes = bytes(model, start as f64, end as f64).await?;
         for weights in arriving.weights(&piece, &bytes)? {
             if there + weights.values.len() as u64 == arriving.values() {
+                // The engine would refuse it as it refuses others, but only after the model on show was put
+                // aside for it.
+                if !weights.values.iter().all(|value| value.is_finite()) {
+                    return Err(Refusal::NotFinite);
+                }
                 told(|heard| store.make_room(heard)).await?;
                 attempt.check()?;
                 // From here on it is the model on show.

@@ -1,8 +1,10 @@
 //! What the lab's model says to questions that are answered at once.
 
+use core::pin::Pin;
+
 use unroll_model::{Gpt, Tokenizer, Trainer, keep_likeliest, named_parameters, read_parameters};
 use unroll_protocol::{
-    Ask, Packed, Question, Trace,
+    Ask, LabQuestion, Packed, Trace,
     gpt::{self, ask},
 };
 
@@ -10,7 +12,8 @@ use super::{Marker, Present, Studies, said};
 
 pub const NOT_OURS: &str = "The model in training is not this chapter's.";
 /// Why a given model can't show what it learns from.
-const LEARNS_NOTHING: &str = "This model was trained elsewhere, on a text that is not here.";
+const LEARNS_NOTHING: &str =
+    "This model comes from elsewhere, and what it learned from is not here.";
 
 /// Why a model in training is not asked about its inside: the code for that comes with opened models.
 const NOT_LOOKED_INTO: &str = "Only models that are opened from files can be asked this.";
@@ -52,9 +55,9 @@ impl<'a, G: Marker> Asked<'a, G> {
 }
 
 /// The answer to a question about the lab's model.
-pub(super) async fn answer<G>(
+pub(super) async fn answer<G: Marker>(
     subject: &Asked<'_, G>,
-    question: Question,
+    question: LabQuestion,
 ) -> Result<Packed, String> {
     let Asked { ref model, step, tokenizer, ref whose } = *subject;
     let (asked, question) = question.opened().map_err(said)?;
@@ -62,7 +65,7 @@ pub(super) async fn answer<G>(
         Some(asked) => read_parameters(named_parameters(model), &asked.under).await?,
         None => Vec::new(),
     };
-    let Question::Gpt(question) = question else {
+    let LabQuestion::Gpt(question) = question else {
         return Err(NOT_OURS.to_owned());
     };
     let answer = match question {
@@ -114,21 +117,8 @@ pub(super) async fn answer<G>(
             let batch = unroll_model::next_batch(trainer, model, step);
             question.answered(&batch.await.map_err(said)?)
         }
-        gpt::Question::Lens(question) => {
-            let Whose::Given(_) = whose else { return Err(NOT_LOOKED_INTO.to_owned()) };
-            let lens = unroll_model::lens(model, tokenizer, &question.text);
-            question.answered(&lens.await.map_err(said)?)
-        }
-        gpt::Question::Jobs(question) => {
-            let Whose::Given(_) = whose else { return Err(NOT_LOOKED_INTO.to_owned()) };
-            let scores = unroll_model::head_scores(model, tokenizer, question.seed);
-            question.answered(&scores.await.map_err(said)?)
-        }
-        gpt::Question::Patch(question) => {
-            let Whose::Given(_) = whose else { return Err(NOT_LOOKED_INTO.to_owned()) };
-            let ask::Patch { ref from, ref into, depth } = question;
-            let patched = unroll_model::patch(model, tokenizer, [from, into], depth);
-            question.answered(&patched.await.map_err(said)?)
+        gpt::Question::Lens(_) | gpt::Question::Jobs(_) | gpt::Question::Patch(_) => {
+            look_inside(subject, question)?.await?
         }
         // Text is written bit by bit, not along with parameters.
         gpt::Question::Writing(_) => return Err(NOT_OURS.to_owned()),
@@ -137,4 +127,36 @@ pub(super) async fn answer<G>(
         Some(asked) => asked.with(parameters, answer),
         None => answer,
     })
+}
+
+type Answering<'a> = Pin<Box<dyn Future<Output = Result<Packed, String>> + 'a>>;
+
+/// The answer to a question about the inside of a given model. Behind a pointer, so that it is left out of
+/// engines that take over none: the states of an `async` function itself all stay.
+fn look_inside<'a, G: Marker>(
+    subject: &'a Asked<'_, G>,
+    question: gpt::Question,
+) -> Result<Answering<'a>, String> {
+    let (Some(_), Whose::Given(_)) = (G::marker(), &subject.whose) else {
+        return Err(NOT_LOOKED_INTO.to_owned());
+    };
+    let Asked { model, tokenizer, .. } = subject;
+    Ok(Box::pin(async move {
+        Ok(match question {
+            gpt::Question::Lens(question) => {
+                let lens = unroll_model::lens(model, tokenizer, &question.text);
+                question.answered(&lens.await.map_err(said)?)
+            }
+            gpt::Question::Jobs(question) => {
+                let scores = unroll_model::head_scores(model, tokenizer, question.seed);
+                question.answered(&scores.await.map_err(said)?)
+            }
+            gpt::Question::Patch(question) => {
+                let ask::Patch { ref from, ref into, depth } = question;
+                let patched = unroll_model::patch(model, tokenizer, [from, into], depth);
+                question.answered(&patched.await.map_err(said)?)
+            }
+            _ => return Err(NOT_OURS.to_owned()),
+        })
+    }))
 }

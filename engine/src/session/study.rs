@@ -4,7 +4,7 @@ use core::{convert::Infallible, marker::PhantomData};
 
 use burn::tensor::Device;
 use unroll_model::{AnyStudy, Moment, Refusal, StudySlice};
-use unroll_protocol::{Packed, Question, StudyPoint, StudySpec, StudyStarted};
+use unroll_protocol::{Packed, StudyPoint};
 
 use super::{experiment::Taken, history::History};
 
@@ -25,14 +25,17 @@ pub trait Studies: Sized {
     fn given() -> Option<Self::Given> {
         Self::Given::marker()
     }
-    /// Builds what `spec` describes for `text`.
-    fn new(spec: &StudySpec, text: &str, device: &Device) -> Result<Self, Refusal>;
+    /// Builds what a packed [`StudySpec`](unroll_protocol::StudySpec) describes for `text`. All that only the
+    /// chapters' engine reads is packed, so that the others leave out the code for it.
+    fn new(spec: &Packed, text: &str, device: &Device) -> Result<Self, Refusal>;
     /// A packed [`AnyStudy::saved`].
     async fn saved(&mut self) -> Result<Packed, Refusal>;
     /// See [`AnyStudy::restore`]. Takes what [`saved`](Self::saved) gave.
     fn restore(&mut self, saved: &Packed) -> Result<(), Refusal>;
-    /// See [`AnyStudy::started`].
-    fn started(&self) -> StudyStarted;
+    /// A packed [`AnyStudy::started`].
+    fn started(&self) -> Packed;
+    /// How many parameters the models have together.
+    fn parameters(&self) -> u64;
     /// See [`AnyStudy::step`].
     fn step(&self) -> u32;
     /// See [`AnyStudy::advance`].
@@ -45,13 +48,13 @@ pub trait Studies: Sized {
     type Moment;
     /// See [`AnyStudy::moment`].
     fn moment(&mut self) -> Self::Moment;
-    /// See [`AnyStudy::ask`].
-    async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal>;
+    /// See [`AnyStudy::ask`]. The [`Question`](unroll_protocol::Question) is packed.
+    async fn ask(&mut self, question: &Packed) -> Result<Packed, Refusal>;
     /// See [`AnyStudy::ask_at`].
     async fn ask_at(
         &mut self,
         moment: &mut Self::Moment,
-        question: &Question,
+        question: &Packed,
     ) -> Result<Packed, Refusal>;
 }
 
@@ -79,8 +82,8 @@ impl Studies for AnyStudy {
     type Given = Infallible;
     type Moment = Moment;
 
-    fn new(spec: &StudySpec, text: &str, device: &Device) -> Result<Self, Refusal> {
-        Self::new(spec, text, device)
+    fn new(spec: &Packed, text: &str, device: &Device) -> Result<Self, Refusal> {
+        Self::new(&spec.unpack()?, text, device)
     }
 
     async fn saved(&mut self) -> Result<Packed, Refusal> {
@@ -91,8 +94,12 @@ impl Studies for AnyStudy {
         self.restore(&saved.unpack()?)
     }
 
-    fn started(&self) -> StudyStarted {
-        self.started()
+    fn started(&self) -> Packed {
+        Packed::of(&self.started())
+    }
+
+    fn parameters(&self) -> u64 {
+        self.started().parameters
     }
 
     fn step(&self) -> u32 {
@@ -115,16 +122,12 @@ impl Studies for AnyStudy {
         self.moment()
     }
 
-    async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
-        self.ask(question).await
+    async fn ask(&mut self, question: &Packed) -> Result<Packed, Refusal> {
+        self.ask(&question.unpack()?).await
     }
 
-    async fn ask_at(
-        &mut self,
-        moment: &mut Moment,
-        question: &Question,
-    ) -> Result<Packed, Refusal> {
-        self.ask_at(moment, question).await
+    async fn ask_at(&mut self, moment: &mut Moment, question: &Packed) -> Result<Packed, Refusal> {
+        self.ask_at(moment, &question.unpack()?).await
     }
 }
 
@@ -139,7 +142,7 @@ impl<G: Marker> Studies for NoStudies<G> {
     type Given = G;
     type Moment = Infallible;
 
-    fn new(_: &StudySpec, _: &str, _: &Device) -> Result<Self, Refusal> {
+    fn new(_: &Packed, _: &str, _: &Device) -> Result<Self, Refusal> {
         Err(Refusal("This engine is the GPT lab's: it trains no chapter's models.".to_owned()))
     }
 
@@ -155,7 +158,13 @@ impl<G: Marker> Studies for NoStudies<G> {
         }
     }
 
-    fn started(&self) -> StudyStarted {
+    fn started(&self) -> Packed {
+        match *self {
+            Self::Never(never, _) => match never {},
+        }
+    }
+
+    fn parameters(&self) -> u64 {
         match *self {
             Self::Never(never, _) => match never {},
         }
@@ -191,13 +200,13 @@ impl<G: Marker> Studies for NoStudies<G> {
         }
     }
 
-    async fn ask(&mut self, _: &Question) -> Result<Packed, Refusal> {
+    async fn ask(&mut self, _: &Packed) -> Result<Packed, Refusal> {
         match *self {
             Self::Never(never, _) => match never {},
         }
     }
 
-    async fn ask_at(&mut self, _: &mut Infallible, _: &Question) -> Result<Packed, Refusal> {
+    async fn ask_at(&mut self, _: &mut Infallible, _: &Packed) -> Result<Packed, Refusal> {
         match *self {
             Self::Never(never, _) => match never {},
         }
@@ -214,7 +223,7 @@ pub struct StudyRun<S: Studies> {
 impl<S: Studies> StudyRun<S> {
     /// `megabytes` are for its moments.
     pub fn new(study: S, megabytes: u32) -> Self {
-        let history = History::new(study.started().parameters, megabytes);
+        let history = History::new(study.parameters(), megabytes);
         let mut run = Self { study, points: Vec::new(), history };
         run.record();
         run
@@ -244,7 +253,7 @@ impl<S: Studies> StudyRun<S> {
     }
 
     /// A report of what was built, for the page.
-    pub fn started(&self) -> StudyStarted {
+    pub fn started(&self) -> Packed {
         self.study.started()
     }
 
@@ -288,7 +297,7 @@ impl<S: Studies> StudyRun<S> {
     /// The answer as it is, or as it was at the kept moment nearest to step `at`, and its step.
     pub async fn ask(
         &mut self,
-        question: &Question,
+        question: &Packed,
         at: Option<u32>,
     ) -> Result<(u32, Packed), String> {
         let (step, answer) = match self.history.ask(at) {
