@@ -22,8 +22,9 @@ use crate::{
 pub const NO_WEBGPU: &str = "UNROLL_NO_WEBGPU";
 
 /// What the page requests by build: everything that workers load, and the texts.
-const BUILD_FILES: [&str; 10] = [
+const BUILD_FILES: [&str; 11] = [
     "worker.js",
+    "native.js",
     "engine_cpu.js",
     "engine_cpu_bg.wasm",
     "engine_course.js",
