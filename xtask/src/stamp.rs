@@ -209,7 +209,7 @@ impl Hash {
     }
 
     /// Adds a file under `name`.
-    fn file(&mut self, name: &str, path: &Path) -> Result {
+    pub fn file(&mut self, name: &str, path: &Path) -> Result {
         let content = fs::read(path)
             .map_err(|error| format!("{} can't be read: {error}.", paths::short(path)))?;
         self.part(name.as_bytes());
