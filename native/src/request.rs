@@ -94,7 +94,8 @@ pub fn answer(stream: &mut TcpStream, status: &str, headers: &str, body: &[u8]) 
          X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n{headers}\r\n",
         body.len()
     );
-    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
+    // In one piece: some clients read no sentence that comes behind a refusal.
+    let _ = stream.write_all(&[head.as_bytes(), body].concat());
 }
 
 /// Sends a sentence.
