@@ -96,7 +96,7 @@ test("training goes on when the page is closed, and another finds the run as it 
   // The page keeps the secret to itself.
   await eventually(() => SECRET.test(first.url()), "the page's own address leads to the engine");
   await byId(first, "copy-link").click();
-  const shared = await byId(first, "share-link").inputValue();
+  const shared = await byId(first, "link-address").inputValue();
   assert(shared.includes("w=") && !shared.includes(secret), shared);
   const stored = await first.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
   assert(!stored.includes(secret), stored);
@@ -119,7 +119,7 @@ test("training goes on when the page is closed, and another finds the run as it 
   await stepTo(second, step + 2);
   // Reloaded, it finds the engine by the address that it has given itself.
   await second.reload();
-  await live(second, "attention");
+  await live(second, "loss");
   await device(second, "native");
   assert.equal(await number(second, "loss-step"), step + 2);
 });

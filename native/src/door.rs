@@ -32,10 +32,13 @@ use crate::{
 
 /// How long a request may take to come.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The build in the address makes such a file another one when it changes. The page must be able to start
-/// its own engine when this process is gone.
+/// A hash in the address makes such a file another one when it changes. The page must be able to start its
+/// own engine, and to show its other parts, when this process is gone.
 const FOR_EVER: &str = "Cache-Control: public, max-age=31536000, immutable\r\n";
 const ASK_AGAIN: &str = "Cache-Control: no-cache\r\n";
+
+/// Where the names of the page's files are, a line each: see engine/native.js.
+const FILES: &str = "engine/files";
 
 /// What every connection needs.
 pub struct Door {
@@ -67,6 +70,15 @@ impl Door {
             return refuse(&mut stream, "403 Forbidden", sentence);
         };
         let path = request.path.trim_start_matches('/').to_owned();
+        if path == FILES {
+            let kind = format!("Content-Type: text/plain; charset=utf-8\r\n{ASK_AGAIN}");
+            return answer(
+                &mut stream,
+                "200 OK",
+                &kind,
+                site::list(&self.site).join("\n").as_bytes(),
+            );
+        }
         if ![LINE, FOUND, NOTE].contains(&&*path) {
             return self.file(&mut stream, &request);
         }
@@ -177,7 +189,8 @@ impl Door {
         match site::file(&self.site, &request.path) {
             Some(file) => {
                 let has_build = request.query.split('&').any(|pair| pair.starts_with("v="));
-                let cache = if has_build { FOR_EVER } else { ASK_AGAIN };
+                let stays = has_build || site::has_hash(&request.path);
+                let cache = if stays { FOR_EVER } else { ASK_AGAIN };
                 let headers = format!("Content-Type: {}\r\n{cache}", file.kind);
                 answer(stream, "200 OK", &headers, &file.bytes);
             }

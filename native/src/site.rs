@@ -31,6 +31,30 @@ pub fn file(site: &Path, path: &str) -> Option<File> {
     Some(File { kind, bytes: fs::read(path).ok()? })
 }
 
+/// Whether the name of the file at `path` holds a hash of what is in it.
+pub fn has_hash(path: &str) -> bool {
+    // Behind the last hyphen, up to the ending or to `_bg`; of 16 digits, but for leading zeros.
+    let hash = path.rsplit('-').next().and_then(|end| end.split(['.', '_']).next());
+    hash.is_some_and(|hash| hash.len() > 11 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// The names of all files, as addresses have them.
+pub fn list(site: &Path) -> Vec<String> {
+    let (mut folders, mut names) = (vec![String::new()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        // What can't be read is not listed.
+        for entry in fs::read_dir(site.join(&folder)).into_iter().flatten().flatten() {
+            let name = format!("{folder}{}", entry.file_name().to_string_lossy());
+            match entry.path().is_dir() {
+                true => folders.push(name + "/"),
+                false => names.push(name),
+            }
+        }
+    }
+    names.sort();
+    names
+}
+
 /// Where in the site that is. Nothing outside it can be named: no name of ours needs more than these
 /// characters, and none begins with a dot.
 fn place(site: &Path, path: &str) -> Option<PathBuf> {
@@ -45,6 +69,28 @@ fn place(site: &Path, path: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_with_a_hash_are_told_from_others() {
+        for path in ["/controls-a82e9b2003dc27a.css", "/unroll-app-c45ce2466fd56913_bg.wasm"] {
+            assert!(has_hash(path), "{path}");
+        }
+        for path in
+            ["/", "/index.html", "/engine_cpu_bg.wasm", "/part-face.js", "/corpora/tales.txt"]
+        {
+            assert!(!has_hash(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn all_files_are_listed() {
+        let site = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let names = list(site);
+        assert!(
+            names.iter().any(|name| name == "src/site.rs")
+                && names.iter().any(|name| name == "Cargo.toml")
+        );
+    }
 
     #[test]
     fn nothing_outside_the_site_can_be_named() {

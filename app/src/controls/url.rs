@@ -6,7 +6,6 @@ use leptos::prelude::*;
 use unroll_protocol::{
     Link,
     link::{Chapter, Corpus, FragmentError, LinkProblem, Written},
-    native::SECRET,
     study::mask::Drawn,
 };
 use wasm_bindgen::JsValue;
@@ -139,12 +138,14 @@ impl Share {
     }
 
     fn hash(&self, secret: &str) -> String {
-        match (secret, &*self.fragment) {
-            ("", "") => String::new(),
-            ("", fragment) => format!("#{fragment}"),
-            (secret, "") => format!("#{SECRET}{secret}"),
-            (secret, fragment) => format!("#{SECRET}{secret}&{fragment}"),
+        let mut hash = String::new();
+        for part in [secret, &self.fragment] {
+            if !part.is_empty() {
+                hash.push(if hash.is_empty() { '#' } else { '&' });
+                hash += part;
+            }
         }
+        hash
     }
 }
 
@@ -204,14 +205,14 @@ mod tests {
     fn a_secret_is_in_the_page_s_own_address_and_in_no_other() {
         for (fragment, own) in [("", "#native=5e"), ("w=x&m=y", "#native=5e&w=x&m=y")] {
             let share = Share { fragment: fragment.to_owned(), ..Share::default() };
-            assert_eq!(share.hash("5e"), own);
+            assert_eq!(share.hash("native=5e"), own);
             let public = share.hash("");
             assert!(!public.contains("5e"));
             assert_eq!(
                 without_secret(&format!("http://x/?a=1{own}")),
                 format!("http://x/?a=1{public}")
             );
-            assert_eq!(apart(own.trim_start_matches('#')), ("5e", fragment));
+            assert_eq!(apart(own.trim_start_matches('#')), ("native=5e", fragment));
         }
     }
 

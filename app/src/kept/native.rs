@@ -9,7 +9,7 @@ use leptos::{prelude::*, task::spawn_local};
 use unroll_protocol::{
     Checkpoint, DeviceKind,
     link::Corpus,
-    native::{FOUND, Found, NOTE, Note},
+    native::{FOUND, Found, NOTE, Note, SECRET},
     wire,
 };
 use wasm_bindgen::{JsCast, JsValue};
@@ -150,7 +150,7 @@ async fn request(path: &str, body: Option<&[u8]>) -> Option<Response> {
         // A fresh object takes anything.
         let _ = Reflect::set(object, &name.into(), value);
     };
-    set(&headers, "authorization", &secret().into());
+    set(&headers, "authorization", &secret().trim_start_matches(SECRET).into());
     set(&init, "headers", &headers);
     if let Some(body) = body {
         set(&init, "method", &"POST".into());

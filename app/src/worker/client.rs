@@ -29,14 +29,14 @@ pub enum EngineBinary {
 impl EngineBinary {
     /// The address of its worker.
     fn path(self) -> String {
-        let name = match self {
-            Self::Cpu => "engine_cpu",
-            Self::Course => "engine_course",
-            Self::Given => "engine_given",
-            Self::WebGpu => "engine_webgpu",
-            Self::Native => return format!("native.js?v={}#{}", build_id(), secret()),
+        let (start, secret) = match self {
+            Self::Cpu => ("worker.js?engine=engine_cpu&", String::new()),
+            Self::Course => ("worker.js?engine=engine_course&", String::new()),
+            Self::Given => ("worker.js?engine=engine_given&", String::new()),
+            Self::WebGpu => ("worker.js?engine=engine_webgpu&", String::new()),
+            Self::Native => ("native.js?", secret()),
         };
-        format!("worker.js?engine={name}&v={}", build_id())
+        format!("{start}v={}#{secret}", build_id())
     }
 }
 

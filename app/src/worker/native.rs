@@ -9,11 +9,12 @@ thread_local! {
     static GIVEN: RefCell<String> = RefCell::default();
 }
 
-/// The secret that a fragment begins with, and the fragment without it.
+/// The secret that a fragment begins with, with its name, and the fragment without it.
 pub fn apart(fragment: &str) -> (&str, &str) {
-    match fragment.strip_prefix(SECRET) {
-        Some(rest) => rest.split_once('&').unwrap_or((rest, "")),
-        None => ("", fragment),
+    if fragment.starts_with(SECRET) {
+        fragment.split_once('&').unwrap_or((fragment, ""))
+    } else {
+        ("", fragment)
     }
 }
 
@@ -24,7 +25,7 @@ pub fn take_secret(fragment: &str) -> &str {
     rest
 }
 
-/// That secret; empty without one.
+/// That secret, with its name; empty without one.
 pub fn secret() -> String {
     GIVEN.with_borrow(String::clone)
 }
@@ -35,8 +36,8 @@ mod tests {
 
     #[test]
     fn a_secret_stands_before_what_was_written() {
-        assert_eq!(apart("native=ab12&w=x&m=y"), ("ab12", "w=x&m=y"));
-        assert_eq!(apart("native=ab12"), ("ab12", ""));
+        assert_eq!(apart("native=ab12&w=x&m=y"), ("native=ab12", "w=x&m=y"));
+        assert_eq!(apart("native=ab12"), ("native=ab12", ""));
         assert_eq!(apart("w=x"), ("", "w=x"));
         assert_eq!(apart(""), ("", ""));
     }

@@ -1,10 +1,11 @@
 //! A page without a browser: what it sends to an engine, and what it hears.
 
 use std::{
-    fs,
+    env, fs,
     io::{Read, Write},
     net::{Ipv4Addr, SocketAddr, TcpStream},
-    path::{Path, PathBuf},
+    path::PathBuf,
+    process,
     time::Duration,
 };
 
@@ -26,7 +27,7 @@ pub fn engine(name: &str, threads: u32) -> Running {
 }
 
 fn site(name: &str) -> PathBuf {
-    let site = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let site = env::temp_dir().join(format!("unroll-native-{}-{name}", process::id()));
     fs::create_dir_all(&site).unwrap();
     fs::write(site.join("index.html"), "the page").unwrap();
     site
