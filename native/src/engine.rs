@@ -73,6 +73,9 @@ impl Drop for Ending {
 struct Page {
     number: u64,
     mouth: Mouth,
+    /// It has a model here, or has asked for one. Before that, it would take what is said of the run that
+    /// it finds for its own.
+    has_begun: bool,
 }
 
 /// What hears the session's events.
@@ -85,6 +88,14 @@ impl Desk {
     fn post(&mut self, event: &Event) {
         self.known.heard(event);
         self.tell(event);
+    }
+
+    /// Of what comes of itself, and not in answer to a command.
+    fn go_on(&mut self, event: &Event) {
+        self.known.heard(event);
+        if self.page.as_ref().is_some_and(|page| page.has_begun) {
+            self.tell(event);
+        }
     }
 
     fn tell(&mut self, event: &Event) {
@@ -123,7 +134,7 @@ impl Engine {
             }
             let Self { session, desk, .. } = &mut self;
             let said = if session.has_work() && !session.is_waiting() {
-                block_on(session.advance(&mut |event| desk.post(&event)));
+                block_on(session.advance(&mut |event| desk.go_on(&event)));
                 continue;
             } else if session.is_waiting() {
                 match inbox.recv_timeout(Duration::from_millis(pool::TICK as u64)) {
@@ -180,7 +191,8 @@ impl Engine {
     }
 
     fn welcome(&mut self, number: u64, mouth: Mouth) {
-        if let Some(before) = self.desk.page.replace(Page { number, mouth }) {
+        let page = Page { number, mouth, has_begun: false };
+        if let Some(before) = self.desk.page.replace(page) {
             before.mouth.end(TAKEN_OVER);
         }
         self.session.forget_questions();
@@ -206,6 +218,9 @@ impl Engine {
                 return session.refuse_unreadable(error.to_string(), &mut post);
             }
         };
+        if let (Command::Start { .. }, Some(page)) = (&command, &mut desk.page) {
+            page.has_begun = true;
+        }
         let command = match command {
             Command::Start { resume: Some(named), .. } if named.is_of_present() => {
                 return match desk.known.told_again(&named) {

@@ -7,8 +7,8 @@ use std::{
 
 /// The longest head of a request.
 const LONGEST_HEAD: usize = 16 << 10;
-/// The longest body: a note holds a sentence and two names.
-const LONGEST_BODY: usize = 1 << 20;
+/// The longest body: a note may hold the losses of millions of steps.
+const LONGEST_BODY: usize = 64 << 20;
 /// Browsers send about twenty headers.
 const MOST_HEADERS: usize = 64;
 

@@ -30,6 +30,8 @@ struct Run {
     /// That its numbers ran away, while it rests there.
     diverged: Option<Event>,
     note: Option<Note>,
+    /// The step that it had when it came to this engine.
+    first: u32,
 }
 
 impl Run {
@@ -58,7 +60,9 @@ impl Known {
     /// The page said what only it knows.
     pub fn set_note(&mut self, note: Note) {
         if let Some(run) = &mut self.run {
-            run.note = Some(note);
+            let before = run.note.take().unwrap_or_default().before;
+            let before = if note.before.is_empty() { before } else { note.before };
+            run.note = Some(Note { before, ..note });
         }
     }
 
@@ -80,6 +84,7 @@ impl Known {
                     recorded: Recorded::default(),
                     diverged: None,
                     note: None,
+                    first: started.step,
                 });
                 return;
             }
@@ -118,12 +123,14 @@ impl Known {
     /// The run as a page that opens shows it. A model that was never trained is none: it can be had again.
     pub fn found(&self) -> Option<Found> {
         let run = self.run.as_ref().filter(|run| run.step() > 0)?;
+        let before = run.note.iter().flat_map(|note| &note.before);
+        let before = before.filter(|point| point.step <= run.first.min(run.step()));
         Some(Found {
             started: run.started.clone(),
             workers: run.workers,
             text: run.text.clone(),
-            points: run.progress.points.clone(),
-            note: run.note.clone(),
+            points: before.copied().chain(run.progress.points.iter().copied()).collect(),
+            note: run.note.as_ref().map(|note| Note { before: Vec::new(), ..note.clone() }),
         })
     }
 

@@ -3,11 +3,11 @@
 mod client;
 
 use burn::tensor::Device;
-use client::{ask, connect, connect_as, engine, find};
+use client::{ask, connect, connect_as, engine, find, note};
 use unroll_engine::session::{NoStudies, Session};
 use unroll_protocol::{
     Checkpoint, Command, CommandKind, DeviceKind, Event, ExperimentSpec, GptSpec, Link, RunState,
-    native::{FOUND, NOTE},
+    native::{FOUND, NOTE, Note},
     wire,
 };
 
@@ -133,6 +133,40 @@ fn training_goes_on_without_a_page_and_is_found_again() {
     let steps: Vec<u32> = losses(&events).iter().map(|(step, _)| *step).collect();
     let news = known + 1..=*steps.last().unwrap();
     assert_eq!(steps, news.collect::<Vec<_>>(), "no step is missing or there twice");
+}
+
+#[test]
+fn what_only_the_page_knows_of_a_run_is_there_for_the_next_page() {
+    let running = engine("note", 1);
+    let mut page = connect(&running);
+    page.begin(spec(), &text(), 1);
+    page.say(&Command::Steps(3));
+    let heard = page.until(|event| is_at(event, 3));
+    page.say(&Command::Save);
+    let saved = page.until(|event| matches!(event, Event::Checkpoint(_)));
+    let Some(Event::Checkpoint(checkpoint)) = saved.last() else { unreachable!() };
+    // The run goes on in another engine, which has not seen its beginning.
+    let running = engine("note", 1);
+    let mut page = connect(&running);
+    let resume = Some(checkpoint.clone());
+    page.say(&Command::Start { spec: spec(), text: text(), resume, workers: 1 });
+    page.until(|event| matches!(event, Event::Started(started) if started.step == 3));
+    page.say(&Command::Steps(2));
+    page.until(|event| is_at(event, 5));
+    let points = heard.iter().filter_map(|event| match event {
+        Event::Progress(progress) => Some(progress.points.clone()),
+        _ => None,
+    });
+    let before: Vec<_> = points.flatten().collect();
+    let first = Note { text: "Cats".into(), probe: "the cat".into(), file: None, before };
+    note(&running, &first);
+    let file = Some("run-1".to_owned());
+    note(&running, &Note { before: Vec::new(), file: file.clone(), ..first });
+    let found = find(&running).unwrap();
+    let steps: Vec<u32> = found.points.iter().map(|point| point.step).collect();
+    assert_eq!(steps, [1, 2, 3, 4, 5]);
+    let note = found.note.unwrap();
+    assert_eq!((&*note.text, &*note.probe, note.file), ("Cats", "the cat", file));
 }
 
 #[test]

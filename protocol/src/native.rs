@@ -42,6 +42,8 @@ pub struct Note {
     pub probe: String,
     /// The file in which the browser keeps the run.
     pub file: Option<String>,
+    /// How it was trained before this engine had it. Empty where the page has said so already.
+    pub before: Vec<CurvePoint>,
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ async fn find() -> Result<Option<Found>, String> {
 
 async fn take_up(store: Store, found: Found) {
     let Found { started, workers, text, points, note } = found;
-    let Note { text: name, probe, file } = note.unwrap_or_default();
+    let Note { text: name, probe, file, .. } = note.unwrap_or_default();
     let source = source(name, text.into()).await;
     let probe = match probe.is_empty() {
         true => corpora::probe_for(source.corpus, &source.text),
@@ -105,6 +105,7 @@ async fn source(name: String, text: Arc<str>) -> Source {
 /// Describes the run to the engine whenever something of it changes that only the page knows.
 fn follow(store: Store) {
     let (waits, is_saved) = (Rc::new(Cell::new(false)), Cell::new(false));
+    let told_of = Rc::new(Cell::new(None));
     effect(move || {
         store.source.track();
         store.probe.track();
@@ -120,12 +121,14 @@ fn follow(store: Store) {
         if waits.replace(true) {
             return;
         }
-        let waits = waits.clone();
+        let (waits, told_of) = (waits.clone(), told_of.clone());
         set_timeout(
             move || {
                 waits.set(false);
                 if store.is_on(DeviceKind::Native) {
-                    spawn_local(describe(store));
+                    let model = Some(store.generation());
+                    let is_new = told_of.replace(model) != model;
+                    spawn_local(describe(store, if is_new { step } else { 0 }));
                 }
             },
             PAUSE,
@@ -133,11 +136,16 @@ fn follow(store: Store) {
     });
 }
 
-async fn describe(store: Store) {
+/// Describes the run, and how it was trained up to this step.
+async fn describe(store: Store, step: u32) {
     let note = Note {
         text: store.source.with_untracked(|source| source.name.clone()),
         probe: store.probe.get_untracked(),
         file: store.keeping(|keeping| keeping.file.clone()),
+        before: store.curve.with_untracked(|curve| {
+            let points = curve.points().iter().filter(|point| point.step <= step);
+            points.copied().collect()
+        }),
     };
     // An engine that is gone says so elsewhere.
     request(NOTE, Some(&wire::encode(&note))).await;

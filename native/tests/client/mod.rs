@@ -13,7 +13,7 @@ use tungstenite::{Message, WebSocket, client::IntoClientRequest, http::HeaderVal
 use unroll_native::{Options, Running, start};
 use unroll_protocol::{
     Command, Event, ExperimentSpec,
-    native::{FOUND, Found, LINE, LINE_PROTOCOL},
+    native::{FOUND, Found, LINE, LINE_PROTOCOL, NOTE, Note},
     wire,
 };
 
@@ -112,9 +112,13 @@ impl Client {
 
 /// What an address answers to a request with these lines in its head: the status, and the body.
 pub fn ask(address: SocketAddr, path: &str, head: &str) -> (u16, Vec<u8>) {
+    send(address, format!("GET /{path} HTTP/1.1\r\n{head}\r\n").as_bytes())
+}
+
+fn send(address: SocketAddr, request: &[u8]) -> (u16, Vec<u8>) {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    write!(stream, "GET /{path} HTTP/1.1\r\n{head}\r\n").unwrap();
+    stream.write_all(request).unwrap();
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).unwrap();
     let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
@@ -130,4 +134,15 @@ pub fn find(running: &Running) -> Option<Found> {
     let (status, body) = ask(*address, FOUND, &head);
     assert_eq!(status, 200);
     wire::decode(&body).unwrap()
+}
+
+/// Leaves a note with the engine.
+pub fn note(running: &Running, note: &Note) {
+    let (Running { address, secret }, body) = (running, wire::encode(note));
+    let head = format!(
+        "POST /{NOTE} HTTP/1.1\r\nHost: {address}\r\nOrigin: http://{address}\r\n\
+         Authorization: {secret}\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    assert_eq!(send(*address, &[head.as_bytes(), &body].concat()).0, 204);
 }
