@@ -25,6 +25,7 @@ mod setup;
 mod shell;
 mod split;
 mod stamp;
+mod styles;
 mod test;
 mod tools;
 mod vectors;

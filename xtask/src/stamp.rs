@@ -15,7 +15,7 @@ use std::{
 use crate::{
     Options, Result, lean,
     paths::{self, WEBGPU_FILES},
-    shell, split, wasm,
+    shell, split, styles, wasm,
 };
 
 /// When set, the site is left without the WebGPU engine.
@@ -67,6 +67,7 @@ pub fn apply(folder: &Path) -> Result<bool> {
     }
     remove_names(folder)?;
     lean::apply(folder)?;
+    styles::apply(folder)?;
     let mut hash = Hash::new();
     for name in BUILD_FILES {
         hash.file(name, &folder.join(name))?;
