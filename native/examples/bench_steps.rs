@@ -1,7 +1,7 @@
 //! Milliseconds of a training step of the engine outside the browser, through its WebSocket, as a page has
 //! them: `cargo run --release -p unroll-native --example bench_steps -- [THREADS]`.
 //!
-//! It prints one JSON object a line. tests/peers/pytorch.py is the same for PyTorch.
+//! It prints one JSON object a line, among what the engine says. tests/peers/pytorch.py is the same for PyTorch.
 
 #[allow(dead_code, reason = "tests need more of it")]
 #[path = "../tests/client/mod.rs"]

@@ -124,15 +124,15 @@ pub struct Share {
 impl Share {
     /// The address from the site's root on, for this page alone: it leads to the same engine.
     pub fn own(&self) -> String {
-        self.from_root(&secret())
+        self.address(&secret())
     }
 
     /// The whole address, for others.
     pub fn absolute(&self) -> String {
-        format!("{}{}", window().location().origin().unwrap_or_default(), self.from_root(""))
+        format!("{}{}", window().location().origin().unwrap_or_default(), self.address(""))
     }
 
-    fn from_root(&self, secret: &str) -> String {
+    fn address(&self, secret: &str) -> String {
         let path = window().location().pathname().unwrap_or_default();
         format!("{path}?{}{}", self.query, self.hash(secret))
     }
