@@ -10,6 +10,7 @@ mod labels;
 mod list;
 mod losses;
 mod model_file;
+mod native;
 mod outgoing;
 mod places;
 mod run;
@@ -62,6 +63,8 @@ pub enum Act {
     Keep,
     /// Offers the run that was kept last, if there is one.
     Offer,
+    /// Finds the run that a native engine has, and starts that engine.
+    Join,
 }
 
 const KEEP: Fetch<Keep> = part!(keep: Keep = Keep {
@@ -69,6 +72,7 @@ const KEEP: Fetch<Keep> = part!(keep: Keep = Keep {
         match act {
             Act::Keep => save(store).await,
             Act::Offer => list::offer(store).await,
+            Act::Join => native::join(store).await,
         }
     }),
     open: |store, files| model_file::open(store, files, false),
@@ -85,8 +89,11 @@ pub const STUDY_FILE: Fetch = || Box::pin(async { KEEP().await.map(|keep| keep.s
 /// Does it as soon as the part is there. Where that can't be fetched, the next one tries again.
 pub fn kept(store: Store, act: Act) {
     spawn_local(async move {
-        if let Ok(keep) = KEEP().await {
-            (keep.act)(store, act).await;
+        match KEEP().await {
+            Ok(keep) => (keep.act)(store, act).await,
+            // The page is not without a model.
+            Err(_) if act == Act::Join => store.open_in_tab(),
+            Err(_) => {}
         }
     });
 }

@@ -14,8 +14,8 @@ use std::{rc::Rc, sync::Arc};
 
 use leptos::{ev, prelude::*};
 use unroll_protocol::{
-    Ask, AttentionRow, Checkpoint, Command, Link, PoolReport, RunState, SampleSpec, Started,
-    Tokens, Trace,
+    Ask, AttentionRow, Checkpoint, Command, DeviceKind, Link, PoolReport, RunState, SampleSpec,
+    Started, Tokens, Trace,
     gpt::{Place, Written, ask},
     link::{Corpus, DeviceChoice, LinkProblem},
     signs,
@@ -221,7 +221,8 @@ impl Store {
     /// A second lab with settings of its own, on the same text and sentence. Starts its engine, on the
     /// device of this one.
     pub fn lab_beside(self, link: Link) -> Self {
-        let device = if self.is_on_gpu() { DeviceChoice::WebGpu } else { DeviceChoice::Cpu };
+        let device =
+            if self.is_on(DeviceKind::WebGpu) { DeviceChoice::WebGpu } else { DeviceChoice::Cpu };
         let lab = Self::new(Link { device, ..link }, Vec::new(), &[]);
         // What it has to say is said on the one page.
         let lab = Self { notices: self.notices, ..lab };

@@ -123,6 +123,13 @@ impl<S: Studies> Session<S> {
         self.waiting = false;
     }
 
+    /// Who asked is gone: what is being written, opened or measured is for nobody.
+    pub fn forget_questions(&mut self) {
+        self.writings.clear();
+        self.filling = None;
+        self.measuring = None;
+    }
+
     /// Whether [`Self::advance`] has anything to do.
     pub fn has_work(&self) -> bool {
         !self.writings.is_empty()

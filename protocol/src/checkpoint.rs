@@ -31,6 +31,19 @@ pub struct Checkpoint {
     pub parameters: Vec<SavedParameter>,
 }
 
+impl Checkpoint {
+    /// Names the run that an engine outside the browser has already, see [`native`](crate::native). No
+    /// engine builds a model from it: it has no parameters.
+    pub fn of_present(spec: ExperimentSpec, step: u32) -> Self {
+        Self { spec, step, vocabulary: Vec::new(), merges: Vec::new(), parameters: Vec::new() }
+    }
+
+    /// Whether it is that.
+    pub fn is_of_present(&self) -> bool {
+        self.parameters.is_empty()
+    }
+}
+
 /// Everything but the text of a chapter's models and what they were built by.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StudyCheckpoint {

@@ -156,6 +156,35 @@ impl Settings {
         Sampling { temperature, top_k, top_p, min_p }
     }
 
+    /// These settings, but with what trains as `spec` says. Its seed is no part of them.
+    pub fn with_spec(self, spec: &ExperimentSpec) -> Self {
+        let ExperimentSpec { gpt, optimizer, .. } = *spec;
+        let (tokens, merges) = match spec.tokens {
+            Tokens::Bytes => (TokenKind::Bytes, self.merges),
+            Tokens::Pairs { merges } => (TokenKind::Pairs, merges),
+            Tokens::Characters | Tokens::Given => (TokenKind::Characters, self.merges),
+        };
+        Self {
+            tokens,
+            merges,
+            layers: gpt.layers,
+            heads: gpt.heads,
+            width: gpt.width,
+            context: gpt.context,
+            batch: spec.batch,
+            initialization: spec.initialization,
+            optimizer: optimizer.kind,
+            learning_rate: optimizer.learning_rate,
+            warmup_steps: optimizer.warmup_steps,
+            weight_decay: optimizer.weight_decay,
+            clip_norm: optimizer.clip_norm,
+            dropout: gpt.dropout,
+            tied: gpt.tied,
+            architecture: gpt.architecture,
+            ..self
+        }
+    }
+
     /// What the lab trains.
     pub fn spec(&self, seed: u32) -> ExperimentSpec {
         ExperimentSpec {

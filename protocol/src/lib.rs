@@ -13,6 +13,7 @@ pub mod given;
 pub mod gpt;
 pub mod link;
 pub mod message;
+pub mod native;
 pub mod number;
 pub mod parameters;
 pub mod pool;

@@ -10,7 +10,8 @@ pub enum Command {
     /// Builds a model for `text` that replaces the present one. Answered by [`Event::Started`], or
     /// by [`Event::Refused`], in which case the present experiment continues untouched. With a
     /// checkpoint, resumes from it. `workers` share each step, see
-    /// [`pool::workers`](crate::pool::workers); the engine does the work of missing ones.
+    /// [`pool::workers`](crate::pool::workers); the engine does the work of missing ones. With 0, an
+    /// engine that has workers of its own decides.
     Start { spec: ExperimentSpec, text: String, resume: Option<Box<Checkpoint>>, workers: u32 },
     /// Builds a chapter's models, which replace the present model. Answered by
     /// [`Event::StudyStarted`], or by [`Event::Refused`], in which case nothing changed. With a packed
@@ -183,6 +184,8 @@ pub enum Event {
 pub enum DeviceKind {
     Cpu,
     WebGpu,
+    /// An engine outside the browser, see [`native`](crate::native).
+    Native,
 }
 
 /// An engine's device, and why its results can be trusted.

@@ -117,7 +117,7 @@ fn is_newer(made: &Path, source: &Path) -> bool {
     matches!((written(made), written(source)), (Ok(made), Ok(source)) if made > source)
 }
 
-/// `cargo xtask engine`.
+/// `cargo xtask webgpu`.
 pub fn webgpu_verb(arguments: &[String]) -> Result {
     Options::parse(arguments, &[], &[], false)?;
     tools::wasm_target()?;

@@ -52,8 +52,15 @@ impl Size {
         // The page starts with the tales; the other texts are fetched on request.
         let is_text = self.name.starts_with("corpora/") && self.name != "corpora/tales.txt";
         // A style sheet of a chapter, or of another part, comes with it.
-        let later =
-            ["engine_webgpu", "engine_course", "engine_given", "chapter-", "later-", split::PART];
+        let later = [
+            "engine_webgpu",
+            "engine_course",
+            "engine_given",
+            "native.js",
+            "chapter-",
+            "later-",
+            split::PART,
+        ];
         !is_text
             && !later.iter().any(|later| self.name.starts_with(later))
             && !self.is_part()

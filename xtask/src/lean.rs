@@ -1,4 +1,4 @@
-//! Scripts and style sheets of the site without what only their readers need: indentation, blank lines
+//! The page, scripts and style sheets of the site without what only their readers need: indentation, blank lines
 //! and comments, in style sheets all other needless spaces too. A minifier would gain little more, and
 //! Trunk's breaks some scripts.
 
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::{Result, paths, stamp};
 
-/// Makes every script and style sheet in `folder` lean.
+/// Makes every page, script and style sheet in `folder` lean.
 pub fn apply(folder: &Path) -> Result {
     let mut files = Vec::new();
     stamp::list(folder, &mut files)?;
@@ -14,6 +14,7 @@ pub fn apply(folder: &Path) -> Result {
         let lean = match file.extension().and_then(|extension| extension.to_str()) {
             Some("js") => script,
             Some("css") => style,
+            Some("html") => page,
             _ => continue,
         };
         let text = std::fs::read_to_string(&file)
@@ -46,6 +47,17 @@ fn script(text: &str) -> String {
         in_comment = (in_comment || begins) && !line.ends_with("*/");
         !drop
     }))
+}
+
+/// A page, whose scripts are lean by the same rules.
+fn page(text: &str) -> String {
+    let mut rest = text;
+    let mut without = String::new();
+    while let Some((before, comment)) = rest.split_once("<!--") {
+        without += before;
+        rest = comment.split_once("-->").map_or("", |(_, after)| after);
+    }
+    script(&(without + rest))
 }
 
 /// A style sheet.
@@ -105,6 +117,13 @@ mod tests {
         assert_eq!(script(text), text);
         let one = "/* c */\nconst a = `x`;\n";
         assert_eq!(script(one), "const a = `x`;\n");
+    }
+
+    #[test]
+    fn pages_lose_comments_of_both_kinds() {
+        let long = "<head>\n  <!-- Why,\n  and how. -->\n\n  <script>\n    // Why.\n    a();\n  </script>\n</head>\n";
+        assert_eq!(page(long), "<head>\n<script>\na();\n</script>\n</head>\n");
+        assert_eq!(page("<p>a</p><!-- open"), "<p>a</p>\n");
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod dist;
 mod docs;
 mod doctor;
 mod lean;
+mod native;
 mod npm;
 mod paths;
 #[cfg(test)]
@@ -24,6 +25,7 @@ mod setup;
 mod shell;
 mod split;
 mod stamp;
+mod styles;
 mod test;
 mod tools;
 mod vectors;
@@ -76,6 +78,12 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "engine",
+        options: "[--port N] [--threads N] [--listen ADDRESS] [--device auto|cpu]",
+        help: "train on this computer outside the browser, watched in the page",
+        run: native::run,
+    },
+    Verb {
+        name: "webgpu",
         options: "",
         help: "build the WebGPU engine alone",
         run: build::webgpu_verb,
@@ -175,13 +183,16 @@ impl Options {
         self.flags.iter().any(|f| f == flag)
     }
 
+    /// The last value given for `name`.
+    fn text(&self, name: &str) -> Option<&str> {
+        self.values.iter().rev().find(|(n, _)| n == name).map(|(_, text)| &**text)
+    }
+
     /// The last value given for `name`, parsed as a number or another type.
     fn number<N: std::str::FromStr>(&self, name: &str, default: N) -> Result<N> {
-        match self.values.iter().rev().find(|(n, _)| n == name) {
+        match self.text(name) {
             None => Ok(default),
-            Some((_, text)) => {
-                text.parse().map_err(|_| format!("{name} needs a number, not `{text}`."))
-            }
+            Some(text) => text.parse().map_err(|_| format!("{name} needs a number, not `{text}`.")),
         }
     }
 }

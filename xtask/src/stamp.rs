@@ -15,15 +15,16 @@ use std::{
 use crate::{
     Options, Result, lean,
     paths::{self, WEBGPU_FILES},
-    shell, split, wasm,
+    shell, split, styles, wasm,
 };
 
 /// When set, the site is left without the WebGPU engine.
 pub const NO_WEBGPU: &str = "UNROLL_NO_WEBGPU";
 
 /// What the page requests by build: everything that workers load, and the texts.
-const BUILD_FILES: [&str; 10] = [
+const BUILD_FILES: [&str; 11] = [
     "worker.js",
+    "native.js",
     "engine_cpu.js",
     "engine_cpu_bg.wasm",
     "engine_course.js",
@@ -66,6 +67,7 @@ pub fn apply(folder: &Path) -> Result<bool> {
     }
     remove_names(folder)?;
     lean::apply(folder)?;
+    styles::apply(folder)?;
     let mut hash = Hash::new();
     for name in BUILD_FILES {
         hash.file(name, &folder.join(name))?;
@@ -208,7 +210,7 @@ impl Hash {
     }
 
     /// Adds a file under `name`.
-    fn file(&mut self, name: &str, path: &Path) -> Result {
+    pub fn file(&mut self, name: &str, path: &Path) -> Result {
         let content = fs::read(path)
             .map_err(|error| format!("{} can't be read: {error}.", paths::short(path)))?;
         self.part(name.as_bytes());

@@ -11,7 +11,7 @@ use std::{
 };
 
 use crate::{
-    Options, Result, build, npm, paths, setup,
+    Options, Result, build, native, npm, paths, setup,
     shell::{self, cargo, duration, say},
     tools::WASM,
     vectors,
@@ -39,6 +39,7 @@ const CLIPPY: &[(&str, &[&str])] = &[
         "clippy, native engine",
         &["--release", "-p", "unroll-engine", "--lib", "--tests", "--features", "cpu"],
     ),
+    ("clippy, engine outside the browser", &["--release", "-p", "unroll-native", "--all-targets"]),
     ("clippy, native app", &["-p", "unroll-app", "--tests"]),
     ("clippy, wasm app", &["--profile", "page", "-p", "unroll-app", "--target", WASM]),
     (
@@ -95,6 +96,7 @@ const NATIVE: &[(&str, &[&str])] = &[
         "tests of the engine",
         &["--release", "-p", "unroll-engine", "--lib", "--tests", "--features", "cpu"],
     ),
+    ("tests of the engine outside the browser", &["--release", "-p", "unroll-native"]),
     ("tests of the app", &["-p", "unroll-app"]),
 ];
 
@@ -177,11 +179,16 @@ pub fn run(arguments: &[String]) -> Result {
     if claim.is_some() {
         phases.run("vector instructions", || vectors::check(&paths::compiled("engine_course")));
     }
+    let mut engine = None;
+    phases.run("engine outside the browser", || {
+        engine = Some(native::compile()?);
+        Ok(())
+    });
     phases.print();
     let Some(browser) = browser.filter(|_| claim.is_some()) else { return phases.result() };
     say("tests in the browser");
     // Nothing is printed after Node's summary if everything passed: CI reads the last lines.
-    let passed = browser_tests(&site, &browser, webgpu, filter);
+    let passed = browser_tests(&site, &browser, engine.as_deref(), webgpu, filter);
     phases.result().and(passed)
 }
 
@@ -252,7 +259,13 @@ fn python_checks(phases: &mut Phases) {
 
 /// Runs Node's test runner on tests/*.test.mjs. A filter that is part of a file name selects that
 /// file; any other filter is a pattern for the names of tests.
-fn browser_tests(site: &Path, browser: &Path, webgpu: bool, filter: Option<&str>) -> Result {
+fn browser_tests(
+    site: &Path,
+    browser: &Path,
+    engine: Option<&Path>,
+    webgpu: bool,
+    filter: Option<&str>,
+) -> Result {
     let mut files = test_files()?;
     let mut command = shell::command("node");
     command
@@ -260,6 +273,7 @@ fn browser_tests(site: &Path, browser: &Path, webgpu: bool, filter: Option<&str>
         .current_dir(paths::tests())
         .env("UNROLL_SITE", site)
         .env("UNROLL_CHROME", browser)
+        .env("UNROLL_ENGINE", engine.unwrap_or_else(|| Path::new("")))
         .env("UNROLL_WEBGPU", if webgpu { "1" } else { "" });
     if let Some(filter) = filter {
         if files.iter().any(|file| file.contains(filter)) {

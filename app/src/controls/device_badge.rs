@@ -42,6 +42,7 @@ pub fn DeviceBadge(
             Device::Ready { report, .. } => match report.kind {
                 DeviceKind::Cpu => "cpu",
                 DeviceKind::WebGpu => "webgpu",
+                DeviceKind::Native => "native",
             },
         })
     };
@@ -84,6 +85,7 @@ fn kind_of(device: &Device) -> &'static str {
         Device::Ready { report, .. } => match report.kind {
             DeviceKind::Cpu => "CPU",
             DeviceKind::WebGpu => "GPU",
+            DeviceKind::Native => "Native",
         },
     }
 }
@@ -120,7 +122,7 @@ fn report() -> AnyView {
             <dt>"Device"</dt>
             <dd>{report.name}</dd>
             {note.map(|note| view! { <dt>"Why"</dt> <dd>{note}</dd> })}
-            {(report.kind == DeviceKind::Cpu).then(|| view! {
+            {(report.kind != DeviceKind::WebGpu).then(|| view! {
                 <dt>"Workers"</dt>
                 <dd data-testid="workers">{move || match lab() {
                     Some(_) => "1, enough for a chapter’s small models".to_owned(),
@@ -208,6 +210,7 @@ fn workers(store: Store) -> String {
     let why = match (asked, workers) {
         (1.., _) if asked == workers => "as asked for".to_owned(),
         (1.., _) => "one for each piece of the batch".to_owned(),
+        _ if store.is_on(DeviceKind::Native) => "chosen by the engine".to_owned(),
         (0, 1) => format!("enough for a model of this size on {cores}"),
         (0, _) => format!("chosen for {cores}"),
     };

@@ -40,6 +40,6 @@ pub use slider_field::{ChoiceField, FlagField, SliderField};
 pub use text_chooser::TextChooser;
 pub use theme::{ThemeChoice, use_theme};
 pub use timer::{Timer, use_timer};
-pub use url::{pairs_of, read_first_url, read_query, share, use_url};
+pub use url::{pairs_of, public_address, read_first_url, read_query, share, use_url};
 pub use view_switch::ViewSwitch;
 pub use writing::Writing;

@@ -177,7 +177,7 @@ fn DeviceField() -> impl IntoView {
         if let Some(value) = setting.kind.parse(&chosen.get()) {
             (setting.set)(&mut link, value);
         }
-        share(store, &link).relative()
+        share(store, &link).own()
     };
     let on_entry = Callback::new(move |value: Value| chosen.set(value.to_string()));
     view! {

@@ -13,7 +13,11 @@ use web_sys::UrlSearchParams;
 
 use super::{packing, timer::use_timer};
 use crate::reactive::effect;
-use crate::{corpora, store::Store};
+use crate::{
+    corpora,
+    store::Store,
+    worker::{apart, secret, take_secret},
+};
 
 /// Browsers refuse to change the address more than about a hundred times in half a minute.
 const PAUSE: Duration = Duration::from_millis(400);
@@ -27,7 +31,7 @@ pub async fn read_first_url() -> (Link, Vec<String>, Vec<LinkProblem>) {
     let (mut link, mut problems) = parse(&pairs);
     let given = pairs.into_iter().map(|(name, _)| name).collect();
     let hash = window().location().hash().unwrap_or_default();
-    let fragment = hash.strip_prefix('#').unwrap_or(&hash);
+    let fragment = take_secret(hash.strip_prefix('#').unwrap_or(&hash));
     if !fragment.is_empty() {
         // A part that can't be fetched is as good as a fragment that can't be read.
         let written = match packing::fetch().await {
@@ -70,6 +74,20 @@ pub fn pairs_of(query: &str) -> Vec<(String, String)> {
     pairs
 }
 
+/// The present address without the secret in it, for files that may get about.
+pub fn public_address() -> String {
+    let address = window().location().href().unwrap_or_default();
+    without_secret(&address)
+}
+
+fn without_secret(address: &str) -> String {
+    let (page, fragment) = address.split_once('#').unwrap_or((address, ""));
+    match apart(fragment).1 {
+        "" => page.to_owned(),
+        fragment => format!("{page}#{fragment}"),
+    }
+}
+
 /// Keeps the address of the page in step with the settings and with what was written, so that
 /// reloading, going back to it later, and copying it from the address bar all work.
 pub fn use_url(store: Store) {
@@ -85,7 +103,7 @@ pub fn use_url(store: Store) {
         }
         timer.start(PAUSE, move || {
             let link = store.link.get_untracked();
-            let address = untrack(|| share(store, &link)).relative();
+            let address = untrack(|| share(store, &link)).own();
             // Refused in a sandboxed frame, whose address nobody sees.
             let _ = window().history().and_then(|history| {
                 history.replace_state_with_url(&JsValue::NULL, "", Some(&address))
@@ -104,16 +122,30 @@ pub struct Share {
 }
 
 impl Share {
-    /// The address from the site's root on, for this page wherever it lies.
-    pub fn relative(&self) -> String {
-        let path = window().location().pathname().unwrap_or_default();
-        let hash = if self.fragment.is_empty() { "" } else { "#" };
-        format!("{path}?{}{hash}{}", self.query, self.fragment)
+    /// The address from the site's root on, for this page alone: it leads to the same engine.
+    pub fn own(&self) -> String {
+        self.address(&secret())
     }
 
-    /// The whole address.
+    /// The whole address, for others.
     pub fn absolute(&self) -> String {
-        format!("{}{}", window().location().origin().unwrap_or_default(), self.relative())
+        format!("{}{}", window().location().origin().unwrap_or_default(), self.address(""))
+    }
+
+    fn address(&self, secret: &str) -> String {
+        let path = window().location().pathname().unwrap_or_default();
+        format!("{path}?{}{}", self.query, self.hash(secret))
+    }
+
+    fn hash(&self, secret: &str) -> String {
+        let mut hash = String::new();
+        for part in [secret, &self.fragment] {
+            if !part.is_empty() {
+                hash.push(if hash.is_empty() { '#' } else { '&' });
+                hash += part;
+            }
+        }
+        hash
     }
 }
 
@@ -167,6 +199,21 @@ mod tests {
     /// Text in which nothing repeats.
     fn noise(length: u32) -> String {
         (0..length).filter_map(|i| char::from_u32(0x4e00 + i * 7919 % 20000)).collect()
+    }
+
+    #[test]
+    fn a_secret_is_in_the_page_s_own_address_and_in_no_other() {
+        for (fragment, own) in [("", "#native=5e"), ("w=x&m=y", "#native=5e&w=x&m=y")] {
+            let share = Share { fragment: fragment.to_owned(), ..Share::default() };
+            assert_eq!(share.hash("native=5e"), own);
+            let public = share.hash("");
+            assert!(!public.contains("5e"));
+            assert_eq!(
+                without_secret(&format!("http://x/?a=1{own}")),
+                format!("http://x/?a=1{public}")
+            );
+            assert_eq!(apart(own.trim_start_matches('#')), ("native=5e", fragment));
+        }
     }
 
     #[test]

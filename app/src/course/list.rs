@@ -29,7 +29,7 @@ pub fn go(store: Store, chapter: Chapter, idea: u32) {
         store.give(Vec::new());
     }
     let link = store.link.get_untracked();
-    let address = untrack(|| share(store, &link)).relative();
+    let address = untrack(|| share(store, &link)).own();
     // Refused in a sandboxed frame, whose address nobody sees.
     let _ = window()
         .history()

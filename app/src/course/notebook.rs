@@ -17,6 +17,7 @@ use unroll_protocol::{
 use super::{Labs, use_provenance};
 use crate::{
     chapters,
+    controls::public_address,
     fetched::{Fetch, part},
     figures::{Provenance, download::File, export::RELEASE, writers::WRITERS},
     questions::{Questions, Said},
@@ -153,7 +154,7 @@ fn open(
         let origin = Origin {
             chapter: chapters::info(chapter).title(),
             step,
-            address: window().location().href().unwrap_or_default(),
+            address: public_address(),
             provenance,
         };
         spawn_local(async move {

@@ -13,7 +13,10 @@ use super::{
     contest::{Contest, Verdict},
     pace::{Pace, Starting},
 };
-use crate::worker::{Deaths, EngineBinary, EngineClient, Incoming, find_gpu};
+use crate::{
+    kept,
+    worker::{Deaths, EngineBinary, EngineClient, Incoming, find_gpu, secret},
+};
 
 /// The engine in use and one that may replace it.
 #[derive(Default)]
@@ -35,6 +38,8 @@ pub struct Engine {
     moved: bool,
     /// Whether engines were asked for at all: a chapter of the course does without.
     open: bool,
+    /// A native engine is asked what it has.
+    joins: bool,
 }
 
 /// Why an opening ends that another takes the place of.
@@ -50,12 +55,27 @@ pub fn send(engine: StoredValue<Engine, LocalStorage>, command: &Command) {
 }
 
 impl Store {
-    /// Starts the CPU engine, and the WebGPU engine beside it where there is a GPU for it, if that
-    /// was not done before.
+    /// Starts the engines, if that was not done before: the native one where the link has its secret.
     pub fn open(self) {
-        if self.is_open() {
+        if self.engine.with_value(|engine| engine.open || engine.joins) {
             return;
         }
+        if self.chosen_by_speed() && !secret().is_empty() {
+            self.engine.update_value(|engine| engine.joins = true);
+            kept::kept(self, kept::Act::Join);
+        } else {
+            self.open_in_tab();
+        }
+    }
+
+    /// Starts the native engine.
+    pub fn open_native(self) {
+        self.engine.update_value(|engine| engine.open = true);
+        self.start_engine(EngineBinary::Native);
+    }
+
+    /// Starts the CPU engine, and the WebGPU engine beside it where there is a GPU for it.
+    pub fn open_in_tab(self) {
         self.engine.update_value(|engine| engine.open = true);
         self.start_engine(EngineBinary::Cpu);
         let (choice, adapter) = self.link.with_untracked(|link| (link.device, link.adapter));
@@ -144,7 +164,7 @@ impl Store {
     }
 
     pub(super) fn engine_died(self, reason: &str) {
-        let on_gpu = self.is_on_gpu();
+        let (on_gpu, on_native) = (self.is_on(DeviceKind::WebGpu), self.is_on(DeviceKind::Native));
         self.engine.update_value(|engine| engine.current = None);
         self.dismiss_helpers();
         // Nobody waits for its last state any more.
@@ -155,8 +175,9 @@ impl Store {
         let another = self.pace.try_update_value(|pace| {
             pace.engine_gone();
             let another = pace.deaths.one_more();
-            // What killed it twice may be the saved state itself.
-            if pace.deaths.are_repeated() {
+            // What killed it twice may be the saved state itself. What only a native engine has is gone.
+            let is_lost = pace.saved.as_ref().is_some_and(|saved| saved.is_of_present());
+            if pace.deaths.are_repeated() || is_lost {
                 pace.saved = None;
             }
             another
@@ -177,6 +198,9 @@ impl Store {
         self.notify(Severity::Failure, format!("{reason} Nothing you wrote is lost; {from}."));
         if on_gpu {
             self.note_device(Some("the GPU engine stopped"));
+        }
+        if on_native {
+            self.note_device(Some("the native engine is gone"));
         }
         self.device.set(Device::Loading);
         self.start_engine(EngineBinary::Cpu);
@@ -207,7 +231,9 @@ impl Store {
                 let slot = match binary {
                     EngineBinary::WebGpu => &mut engine.candidate,
                     EngineBinary::Given => &mut engine.opening,
-                    EngineBinary::Cpu | EngineBinary::Course => &mut engine.current,
+                    EngineBinary::Cpu | EngineBinary::Course | EngineBinary::Native => {
+                        &mut engine.current
+                    }
                 };
                 *slot = Some(client);
             }),
@@ -325,9 +351,10 @@ impl Store {
         }
     }
 
-    pub(super) fn is_on_gpu(self) -> bool {
+    /// Whether the present engine computes there.
+    pub fn is_on(self, kind: DeviceKind) -> bool {
         self.device.with_untracked(
-            |device| matches!(device, Device::Ready { report, .. } if report.kind == DeviceKind::WebGpu),
+            |device| matches!(device, Device::Ready { report, .. } if report.kind == kind),
         )
     }
 
@@ -354,7 +381,8 @@ impl Store {
     pub(super) fn judge(self, steps: usize, milliseconds: f32) {
         let verdict = self.engine.try_update_value(|e| e.contest.present_took(steps, milliseconds));
         let Some(Verdict { other_wins, present, other }) = verdict.flatten() else { return };
-        let (gpu, cpu) = if self.is_on_gpu() { (present, other) } else { (other, present) };
+        let (gpu, cpu) =
+            if self.is_on(DeviceKind::WebGpu) { (present, other) } else { (other, present) };
         self.note_device(Some(&format!(
             "a step takes {} on the CPU, {} on the GPU",
             ms(cpu),

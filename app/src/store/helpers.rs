@@ -6,7 +6,7 @@
 use leptos::prelude::*;
 use unroll_protocol::{Command, DeviceKind, Event, Link, PoolReport, pool};
 
-use super::{Device, Severity, Store};
+use super::{Severity, Store};
 use crate::worker::{EngineBinary, EngineClient, Incoming, introduce};
 
 /// The helpers of the present engine, in the order of their numbers, which begin at 1.
@@ -25,17 +25,22 @@ enum Place {
 impl Store {
     /// Workers that are to share each step of what `link` describes, on the present engine.
     pub(super) fn workers_for(self, link: &Link) -> u32 {
-        let on_cpu = self.device.with_untracked(
-            |device| matches!(device, Device::Ready { report, .. } if report.kind == DeviceKind::Cpu),
-        );
-        if on_cpu { pool::workers(&link.experiment(), link.gpt.workers, cores()) } else { 1 }
+        if self.is_on(DeviceKind::Cpu) {
+            pool::workers(&link.experiment(), link.gpt.workers, cores())
+        } else if self.is_on(DeviceKind::Native) {
+            // It has threads of its own.
+            link.gpt.workers
+        } else {
+            1
+        }
     }
 
     /// Starts the helpers that the present model's steps are divided for and that never were; not
     /// before the first picture is there, which they would hold up.
     pub(super) fn call_helpers(self) {
-        if self.trace.answer.with_untracked(Option::is_none)
-            && self.trace.problem.with_untracked(Option::is_none)
+        if self.is_on(DeviceKind::Native)
+            || (self.trace.answer.with_untracked(Option::is_none)
+                && self.trace.problem.with_untracked(Option::is_none))
         {
             return;
         }

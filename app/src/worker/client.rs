@@ -9,7 +9,9 @@ use web_sys::{
     ErrorEvent, MessageChannel, MessageEvent, MessagePort, Worker, WorkerOptions, WorkerType,
 };
 
-/// The engines: one source, four binaries.
+use super::native::secret;
+
+/// The engines: one source, four binaries, and one that is no worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineBinary {
     /// The GPT lab's, on the CPU.
@@ -20,16 +22,21 @@ pub enum EngineBinary {
     Given,
     /// The GPT lab's, on the GPU.
     WebGpu,
+    /// The GPT lab's outside the browser: the worker only passes on what is said.
+    Native,
 }
 
 impl EngineBinary {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Cpu => "engine_cpu",
-            Self::Course => "engine_course",
-            Self::Given => "engine_given",
-            Self::WebGpu => "engine_webgpu",
-        }
+    /// The address of its worker.
+    fn path(self) -> String {
+        let (start, secret) = match self {
+            Self::Cpu => ("worker.js?engine=engine_cpu&", String::new()),
+            Self::Course => ("worker.js?engine=engine_course&", String::new()),
+            Self::Given => ("worker.js?engine=engine_given&", String::new()),
+            Self::WebGpu => ("worker.js?engine=engine_webgpu&", String::new()),
+            Self::Native => ("native.js?", secret()),
+        };
+        format!("{start}v={}#{secret}", build_id())
     }
 }
 
@@ -171,10 +178,9 @@ pub fn build_id() -> String {
 }
 
 pub(super) fn start_worker(binary: EngineBinary) -> Result<Worker, String> {
-    let path = format!("worker.js?engine={}&v={}", binary.name(), build_id());
     let base =
         web_sys::window().and_then(|w| w.document()).and_then(|d| d.base_uri().ok().flatten());
-    let url = web_sys::Url::new_with_base(&path, &base.unwrap_or_default())
+    let url = web_sys::Url::new_with_base(&binary.path(), &base.unwrap_or_default())
         .map_err(|_| "The page's address is not one an engine can be loaded from.".to_owned())?
         .href();
     let options = WorkerOptions::new();

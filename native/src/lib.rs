@@ -1,0 +1,75 @@
+//! The engine outside the browser: the session that the page's workers have, on this computer's processor,
+//! behind a server for one page.
+//!
+//! [`start`] serves the built page and, beside it, a WebSocket with the same commands and events as a
+//! worker's port. The session belongs to this process and not to the page: it trains on when the page is
+//! closed, and a page that opens later finds the run as it is by then.
+
+mod door;
+mod engine;
+mod line;
+mod request;
+mod run;
+mod secret;
+mod site;
+
+use std::{
+    net::{IpAddr, SocketAddr, TcpListener},
+    path::PathBuf,
+    sync::atomic::AtomicU64,
+    thread,
+};
+
+use unroll_protocol::native::SECRET;
+
+use door::Door;
+use secret::Secret;
+
+/// How an engine is started.
+pub struct Options {
+    /// The built page.
+    pub site: PathBuf,
+    pub listen: IpAddr,
+    /// 0 for any that is free.
+    pub port: u16,
+    /// Threads that may share a step.
+    pub threads: u32,
+}
+
+/// An engine that runs, for as long as the process.
+pub struct Running {
+    pub address: SocketAddr,
+    pub secret: String,
+}
+
+impl Running {
+    /// The page's address, with the secret where browsers send it to nobody.
+    pub fn link(&self) -> String {
+        let mut address = self.address;
+        if address.ip().is_unspecified() {
+            // It is reached through any address of this computer, also this one.
+            address.set_ip(match address {
+                SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+                SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+            });
+        }
+        format!("http://{address}/?chapter=gpt#{SECRET}{}", self.secret)
+    }
+}
+
+/// Starts an engine. The error is a sentence.
+pub fn start(options: Options) -> Result<Running, String> {
+    let Options { site, listen, port, threads } = options;
+    if !site.join("index.html").is_file() {
+        return Err(format!("There is no built page in {}.", site.display()));
+    }
+    let at = SocketAddr::new(listen, port);
+    let trouble = |error| format!("{at} can’t be used ({error}). Choose another port with --port.");
+    let listener = TcpListener::bind(at).map_err(trouble)?;
+    let address = listener.local_addr().map_err(trouble)?;
+    let secret = Secret::new()?;
+    let running = Running { address, secret: secret.text().to_owned() };
+    let (engine, pages) = (engine::start(threads), AtomicU64::new(0));
+    thread::spawn(move || door::serve(listener, Door { address, site, secret, engine, pages }));
+    Ok(running)
+}

@@ -1,0 +1,62 @@
+//! `unroll-native --site FOLDER [--listen ADDRESS] [--port N] [--threads N]`: what `cargo xtask engine` runs.
+
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    process::ExitCode,
+    thread,
+};
+
+use unroll_native::{Options, start};
+
+fn main() -> ExitCode {
+    let running = options().and_then(|options| Ok((options.listen, start(options)?)));
+    match running {
+        Ok((listen, running)) => {
+            println!("Open this link in a browser on this computer:\n\n    {}\n", running.link());
+            println!("Whoever has the link can use this engine: keep it to yourself.");
+            if !listen.is_loopback() {
+                println!(
+                    "Other computers can reach this engine, and what they exchange with it is not \
+                     encrypted: use --listen on networks that you trust."
+                );
+            }
+            println!(
+                "Training goes on when the page is closed. Ctrl-C ends the engine and its run."
+            );
+            loop {
+                thread::park();
+            }
+        }
+        Err(sentence) => {
+            eprintln!("{sentence}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn options() -> Result<Options, String> {
+    let mut site = None;
+    let mut options = Options {
+        site: "site".into(),
+        listen: Ipv4Addr::LOCALHOST.into(),
+        port: 8090,
+        threads: thread::available_parallelism().map_or(1, |threads| threads.get() as u32),
+    };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(name) = arguments.next() {
+        let value = arguments.next().ok_or_else(|| format!("{name} needs a value."))?;
+        let trouble = |_| format!("{name} can’t be “{value}”.");
+        match &*name {
+            "--site" => site = Some(value.into()),
+            "--listen" => options.listen = value.parse::<IpAddr>().map_err(|_| trouble(()))?,
+            "--port" => options.port = value.parse().map_err(|_| trouble(()))?,
+            "--threads" => {
+                let threads = value.parse().ok().filter(|threads| (1..=64).contains(threads));
+                options.threads = threads.ok_or_else(|| trouble(()))?;
+            }
+            _ => return Err(format!("{name} is not understood.")),
+        }
+    }
+    options.site = site.ok_or("--site names the folder with the built page.")?;
+    Ok(options)
+}
