@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { after } from "node:test";
 import { test } from "./harness.mjs";
 
 import {
@@ -44,11 +45,15 @@ function program() {
   return program;
 }
 
-/** Starts an engine that ends with the test. Returns its process and its link. */
-async function engine(t, threads = 1) {
+/** The engines of this file's tests. They end after all pages are closed, which would miss them. */
+const engines = [];
+after(() => engines.forEach((child) => child.kill()));
+
+/** Starts an engine. Returns its process and its link. */
+async function engine(threads = 1) {
   const options = ["--site", siteFolder(), "--port", "0", "--threads", String(threads)];
   const child = spawn(program(), options, { stdio: ["ignore", "pipe", "inherit"] });
-  t.after(() => child.kill());
+  engines.push(child);
   for await (const line of createInterface({ input: child.stdout })) {
     const link = line.trim();
     if (link.startsWith("http://")) return { child, link, secret: SECRET.exec(link)[1] };
@@ -75,7 +80,7 @@ async function losses(page) {
 }
 
 test("training goes on when the page is closed, and another finds the run as it is", async (t) => {
-  const { link, secret } = await engine(t);
+  const { link, secret } = await engine();
   const first = await opened(t, withSettings(link, SMALL));
   await device(first, "native");
   await byId(first, "device-badge").click();
@@ -125,7 +130,7 @@ test("training goes on when the page is closed, and another finds the run as it 
 });
 
 test("cut off in the middle, the page goes on in its tab with what it has", async (t) => {
-  const { child, link } = await engine(t);
+  const { child, link } = await engine();
   const page = await opened(t, withSettings(link, SMALL), { allow: GONE });
   await device(page, "native");
   await stepTo(page, 7);
@@ -148,7 +153,7 @@ test("cut off in the middle, the page goes on in its tab with what it has", asyn
 });
 
 test("the page that comes last has the engine, and the one before says so and goes on", async (t) => {
-  const { link } = await engine(t);
+  const { link } = await engine();
   const first = await opened(t, withSettings(link, SMALL));
   await device(first, "native");
   await stepTo(first, 3);
@@ -162,7 +167,7 @@ test("the page that comes last has the engine, and the one before says so and go
 });
 
 test("with a wrong secret, and from another site, it is not to be had", async (t) => {
-  const { link, secret } = await engine(t);
+  const { link, secret } = await engine();
   const { origin } = new URL(link);
   const wrong = withSettings(link, SMALL).replace(secret, "0".repeat(secret.length));
   const page = await opened(t, wrong, { allow: REFUSED });
@@ -199,7 +204,7 @@ test("with a wrong secret, and from another site, it is not to be had", async (t
 
 test("the same seed gives the losses of the tab within rounding", async (t) => {
   for (const workers of [1, 2]) {
-    const { link } = await engine(t, workers);
+    const { link } = await engine(workers);
     const query = `${SMALL}&workers=${workers}`;
     const runs = [];
     for (const address of [withSettings(link, query), `?${query}&device=cpu`]) {
