@@ -159,12 +159,14 @@ test("what is no GPT-2 is refused with a reason, and the model on show goes on",
   const tokenizer = { name: "tokenizer.json", mimeType: "", buffer: read("tokenizer.json") };
   const config = { name: "config.json", mimeType: "", buffer: read("config.json") };
   const file = (buffer) => ({ name: "model.safetensors", mimeType: "", buffer });
-  const nan = Buffer.from(model);
-  // The last half-precision number of the file.
-  nan.writeUInt16LE(0x7e00, nan.length - 2);
-  const early = Buffer.from(model);
-  // The first of the numbers, which come after the head.
-  early.writeUInt16LE(0x7e00, 8 + Number(model.readBigUInt64LE(0)));
+  const begins = 8 + Number(model.readBigUInt64LE(0));
+  const head = JSON.parse(model.subarray(8, begins));
+  /** The same, but the last half-precision number of this tensor is none. */
+  const spoiled = (name) => {
+    const nan = Buffer.from(model);
+    nan.writeUInt16LE(0x7e00, begins + head[name].data_offsets[1] - 2);
+    return nan;
+  };
   const other = JSON.parse(tokenizer.buffer);
   other.added_tokens.push({ id: 300, content: "<|other|>", special: true });
   const pieces = { ...other, model: { ...other.model, type: "WordPiece" } };
@@ -172,8 +174,9 @@ test("what is no GPT-2 is refused with a reason, and the model on show goes on",
   const cases = [
     [[file(model)], "what its 300 tokens are"],
     [[file(model.subarray(0, model.length - 9)), tokenizer, config], "ends too early"],
-    [[file(nan), tokenizer, config], "NaN or infinite"],
-    [[file(early), tokenizer, config], "not a usable number"],
+    [[file(spoiled("transformer.wpe.weight")), tokenizer, config], "not a usable number"],
+    // The last that is sent: by then the model on show would have been put aside.
+    [[file(spoiled("transformer.ln_f.bias")), tokenizer, config], "NaN or infinite"],
     [[file(model), json(other), config], "belongs to another model"],
     [[file(model), json(pieces), config], "tokenizers of GPT-2’s kind"],
   ];
