@@ -63,7 +63,7 @@ pub struct Run {
 }
 
 /// Why a model that was opened can't be trained.
-const GIVEN: &str = "This model comes from elsewhere. Here you can look into it, but not train it.";
+const GIVEN: &str = "This model comes from elsewhere and can’t be trained here.";
 
 /// Most quantities of a run in the track of the time bar.
 pub(super) const MOST_TRACKS: usize = 3;

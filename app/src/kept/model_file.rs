@@ -107,7 +107,7 @@ pub fn section(store: Store) -> AnyView {
     };
     view! {
         {form(store, note, with_optimizer, is_ready, move || ask(Wanted::File))}
-        <p class="hint kept" data-testid="model-elsewhere">
+        <p class="hint" data-testid="model-elsewhere">
             "“Open a file …” also reads models from elsewhere, if they are built like GPT-2 and have at most 200 \
              million parameters. You can look into such a model, but not train it. Download "
             <code>"model.safetensors"</code>", "<code>"tokenizer.json"</code>" and "<code>"config.json"</code>" from "

@@ -279,8 +279,8 @@ mod tests {
         let of_parts = |parts: &[TokenizerFile]| tokens(parts, 300).unwrap_err().to_string();
         let [vocabulary, merges] = [file("vocab.json", VOCABULARY), file("merges.txt", MERGES)];
         assert!(of_parts(&[]).contains("vocab.json is missing"));
-        assert!(of_parts(&[merges.clone()]).contains("vocab.json is missing"));
-        assert!(of_parts(&[vocabulary.clone()]).contains("merges.txt is missing"));
+        assert!(of_parts(core::slice::from_ref(&merges)).contains("vocab.json is missing"));
+        assert!(of_parts(core::slice::from_ref(&vocabulary)).contains("merges.txt is missing"));
         assert!(of_parts(&[file("tokenizer.json", &TOKENIZER[..900])]).contains("damaged"));
         let no_pair = file("merges.txt", "nopair");
         assert!(of_parts(&[vocabulary, no_pair]).contains("merges.txt is damaged"));
