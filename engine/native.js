@@ -23,7 +23,7 @@ async function fetchAhead() {
   const list = await (await fetch(at("./engine/files"))).text();
   const files = [
     ...["worker.js?engine=engine_cpu&v=", "engine_cpu.js?v=", "engine_cpu_bg.wasm?v="].map((file) => file + build),
-    `worker.js?engine=engine_course&v=${build}`,
+    ...["engine_course", "engine_given"].map((engine) => `worker.js?engine=${engine}&v=${build}`),
     ...list.split("\n").map((file) => (WITH_BUILD.test(file) ? `${file}?v=${build}` : file)),
   ];
   // One after the other, for the page fetches too. What can't be had now may be had when it is wanted.

@@ -92,7 +92,12 @@ pub fn kept(store: Store, act: Act) {
         match KEEP().await {
             Ok(keep) => (keep.act)(store, act).await,
             // The page is not without a model.
-            Err(_) if act == Act::Join => store.open_in_tab(),
+            Err(_) if act == Act::Join => {
+                let sentence =
+                    "A part of the page could not be fetched, so it computes in its tab.";
+                store.notify(Severity::Failure, sentence);
+                store.open_in_tab();
+            }
             Err(_) => {}
         }
     });

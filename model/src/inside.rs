@@ -104,7 +104,7 @@ pub async fn head_scores_on(
     let tokens = [&beginning, half, half].concat();
     let (length, count) = (tokens.len(), half.len());
     if count < 2 {
-        return Err(TraceError::Empty);
+        return Err(TraceError::ShortContext);
     }
     let computed =
         model.forward_traced(token_tensor(&tokens, 1, &model.device()), &Intervention::default());

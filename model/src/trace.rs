@@ -17,6 +17,8 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 pub enum TraceError {
     Empty,
+    /// The model's context can't hold two tokens twice.
+    ShortContext,
     Read(ReadError),
     /// There is no such row.
     Row(RowError),
@@ -26,6 +28,7 @@ impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => write!(f, "There is no text to look at: write at least one character."),
+            Self::ShortContext => write!(f, "This model’s context is too short for this test."),
             Self::Read(error) => error.fmt(f),
             Self::Row(error) => error.fmt(f),
         }

@@ -1,6 +1,7 @@
 //! The thread that trains, with the session that a worker of the page has too.
 
 use std::{
+    io::{self, Write},
     sync::{
         LazyLock,
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
@@ -16,14 +17,16 @@ use unroll_engine::{
     session::{NoStudies, Session},
 };
 use unroll_protocol::{
-    Command, CommandKind, DeviceKind, DeviceReport, Event, native::Note, pool::workers, wire,
+    Command, DeviceKind, DeviceReport, Event,
+    native::Note,
+    pool::{MOST_WORKERS, workers},
+    wire,
 };
 
 use crate::{line::Mouth, run::Known};
 
 /// What the page is told that another one follows, at most 123 bytes.
 const TAKEN_OVER: &str = "The native engine works for another page now: it has one at a time.";
-const GONE: &str = "The run that the native engine had is no longer there.";
 
 /// What the thread hears of.
 pub enum Said {
@@ -44,6 +47,11 @@ pub enum Said {
 fn now() -> f64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     START.elapsed().as_secs_f64() * 1000.0
+}
+
+/// Tells whoever sits at the terminal; a terminal that is gone must not end a run.
+fn say(sentence: &str) {
+    let _ = writeln!(io::stdout(), "{sentence}");
 }
 
 /// Starts the thread on the CPU, with as many threads for a step as are worth it, up to `threads`. It goes on
@@ -73,7 +81,7 @@ impl Drop for Ending {
 struct Page {
     number: u64,
     mouth: Mouth,
-    /// It has a model here, or has asked for one. Before that, it would take what is said of the run that
+    /// It has a model here. Before that, it would take what is said of the run that
     /// it finds for its own.
     has_begun: bool,
 }
@@ -95,6 +103,13 @@ impl Desk {
         self.known.heard(event);
         if self.page.as_ref().is_some_and(|page| page.has_begun) {
             self.tell(event);
+        }
+    }
+
+    /// The page has a model here.
+    fn begins(&mut self) {
+        if let Some(page) = &mut self.page {
+            page.has_begun = true;
         }
     }
 
@@ -169,9 +184,9 @@ impl Engine {
                     self.session.forget_questions();
                     match self.desk.known.step() {
                         Some((step, true)) => {
-                            println!("The page is closed. Training goes on from step {step}.");
+                            say(&format!("The page is closed. Training goes on from step {step}."));
                         }
-                        _ => println!("The page is closed."),
+                        _ => say("The page is closed."),
                     }
                 }
             }
@@ -196,7 +211,7 @@ impl Engine {
             before.mouth.end(TAKEN_OVER);
         }
         self.session.forget_questions();
-        let threads = match self.threads {
+        let threads = match self.threads.min(MOST_WORKERS) {
             1 => "1 thread".to_owned(),
             threads => format!("up to {threads} threads"),
         };
@@ -204,8 +219,10 @@ impl Engine {
         let report = DeviceReport { kind: DeviceKind::Native, name, self_check: None };
         self.desk.tell(&Event::Ready(report));
         match self.desk.known.step() {
-            Some((step, _)) if step > 0 => println!("A page is open. The run is at step {step}."),
-            _ => println!("A page is open."),
+            Some((step, _)) if step > 0 => {
+                say(&format!("A page is open. The run is at step {step}."));
+            }
+            _ => say("A page is open."),
         }
     }
 
@@ -218,21 +235,23 @@ impl Engine {
                 return session.refuse_unreadable(error.to_string(), &mut post);
             }
         };
-        if let (Command::Start { .. }, Some(page)) = (&command, &mut desk.page) {
-            page.has_begun = true;
-        }
         let command = match command {
-            Command::Start { resume: Some(named), .. } if named.is_of_present() => {
-                return match desk.known.told_again(&named) {
-                    Some(events) => events.iter().for_each(|event| desk.tell(event)),
-                    None => desk.tell(&Event::Refused {
-                        command: CommandKind::Start,
-                        reason: GONE.to_owned(),
-                    }),
-                };
+            Command::Start { resume: Some(named), spec, text, workers }
+                if named.is_of_present() =>
+            {
+                if let Some(events) = desk.known.told_again(&named) {
+                    desk.begins();
+                    events.iter().for_each(|event| desk.tell(event));
+                    return;
+                }
+                // Another page began another run in between. This one is not left without a model.
+                Command::Start { spec, text, resume: None, workers }
             }
+            command => command,
+        };
+        let command = match command {
             Command::Start { spec, text, resume, workers: asked } => {
-                let workers = workers(&spec, asked, self.threads);
+                let workers = workers(&spec, asked.min(self.threads), self.threads);
                 desk.known.is_starting(text.clone(), asked);
                 Command::Start { spec, text, resume, workers }
             }
@@ -253,6 +272,7 @@ impl Engine {
         block_on(session.handle(command, &mut |event| {
             if let Event::Started(started) = &event {
                 most = started.workers;
+                desk.begins();
             }
             desk.post(&event);
         }));

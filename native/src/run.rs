@@ -1,9 +1,13 @@
 //! What is known of the engine's run, so that a page which opens later can show it.
 
 use unroll_protocol::{
-    Checkpoint, Event, PoolReport, Progress, Recorded, RunState, Started,
+    Checkpoint, CurvePoint, Event, PoolReport, Progress, Recorded, RunState, Started,
     native::{Found, Note},
 };
+
+/// So many points of the curve are kept: more than a page can show. When there are more, every other one of
+/// the older half goes.
+const MOST_POINTS: usize = 100_000;
 
 /// A start that the session was given and has not answered yet.
 struct Starting {
@@ -42,6 +46,17 @@ impl Run {
     fn forget_after(&mut self, step: u32) {
         self.progress.points.retain(|point| point.step <= step);
     }
+}
+
+fn thin(points: &mut Vec<CurvePoint>) {
+    if points.len() <= MOST_POINTS {
+        return;
+    }
+    let (half, mut at) = (points.len() / 2, 0);
+    points.retain(|point| {
+        at += 1;
+        at > half || at % 2 == 1 || point.held_out.is_some()
+    });
 }
 
 impl Known {
@@ -110,6 +125,7 @@ impl Known {
             }
             Event::Progress(Progress { points, tokens_per_second, milliseconds_per_step }) => {
                 run.progress.points.extend(points);
+                thin(&mut run.progress.points);
                 run.progress.tokens_per_second = *tokens_per_second;
                 run.progress.milliseconds_per_step = *milliseconds_per_step;
                 run.started.step = points.last().map_or(run.started.step, |point| point.step);
@@ -156,5 +172,30 @@ impl Known {
     /// The step of the run, and whether it trains.
     pub fn step(&self) -> Option<(u32, bool)> {
         self.run.as_ref().map(|run| (run.step(), run.state == RunState::Running))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_curve_loses_older_points_first() {
+        let point = |step| CurvePoint {
+            step,
+            loss: 1.0,
+            held_out: (step == 2).then_some(1.0),
+            gradient_norm: 1.0,
+            learning_rate: 0.1,
+        };
+        let mut points: Vec<_> = (1..=MOST_POINTS as u32 + 1).map(point).collect();
+        thin(&mut points);
+        assert!(points.len() < MOST_POINTS * 4 / 5, "{}", points.len());
+        let steps: Vec<_> = points.iter().map(|point| point.step).collect();
+        assert_eq!(steps[..4], [1, 2, 3, 5]);
+        assert_eq!(steps[steps.len() - 3..], [99_999, 100_000, 100_001]);
+        let before = points.clone();
+        thin(&mut points);
+        assert_eq!(points, before);
     }
 }

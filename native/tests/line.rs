@@ -6,7 +6,7 @@ use burn::tensor::Device;
 use client::{ask, connect, connect_as, engine, find, note};
 use unroll_engine::session::{NoStudies, Session};
 use unroll_protocol::{
-    Checkpoint, Command, CommandKind, DeviceKind, Event, ExperimentSpec, GptSpec, Link, RunState,
+    Checkpoint, Command, DeviceKind, Event, ExperimentSpec, GptSpec, Link, RunState,
     native::{FOUND, NOTE, Note},
     wire,
 };
@@ -69,9 +69,9 @@ fn strangers_are_refused_before_anything_is_read() {
     // The same holds for what is read and written without a line.
     let secret = &running.secret;
     let heads = [
-        format!("Host: {host}\r\nSec-Fetch-Site: same-origin\r\nAuthorization: {wrong}\r\n"),
-        format!("Host: {host}\r\nSec-Fetch-Site: same-origin\r\n"),
-        format!("Host: {host}\r\nSec-Fetch-Site: cross-site\r\nAuthorization: {secret}\r\n"),
+        format!("Host: {host}\r\nOrigin: {own}\r\nAuthorization: {wrong}\r\n"),
+        format!("Host: {host}\r\nOrigin: {own}\r\n"),
+        format!("Host: {host}\r\nSec-Fetch-Site: same-origin\r\nAuthorization: {secret}\r\n"),
         format!("Host: {host}\r\nAuthorization: {secret}\r\n"),
         format!("Host: {host}\r\nOrigin: http://evil.example\r\nAuthorization: {secret}\r\n"),
         format!("Host: {rebound}\r\nOrigin: http://{rebound}\r\nAuthorization: {secret}\r\n"),
@@ -170,15 +170,15 @@ fn what_only_the_page_knows_of_a_run_is_there_for_the_next_page() {
 }
 
 #[test]
-fn a_run_that_is_gone_is_not_taken_up() {
+fn in_place_of_a_run_that_is_gone_another_begins() {
     let running = engine("gone", 1);
     let mut page = connect(&running);
     let resume = Some(Box::new(Checkpoint::of_present(spec(), 7)));
     page.say(&Command::Start { spec: spec(), text: text(), resume, workers: 0 });
-    let heard = page.until(|event| matches!(event, Event::Refused { .. }));
-    let Some(Event::Refused { command, reason }) = heard.last() else { unreachable!() };
-    assert_eq!(*command, CommandKind::Start);
-    assert!(reason.contains("no longer there"), "{reason}");
+    // What the page asks for begins anew: it is not left without a model.
+    let heard = page.until(|event| matches!(event, Event::Started(_)));
+    let Some(Event::Started(started)) = heard.last() else { unreachable!() };
+    assert_eq!(started.step, 0);
     page.begin(spec(), &text(), 1);
 }
 

@@ -11,8 +11,9 @@ use crate::{
 /// The cargo arguments of that engine.
 pub const PACKAGE: &[&str] = &["--release", "--package", "unroll-native"];
 /// What the page is made of besides the engines' sources.
-const PAGE_FILES: [&str; 6] = [
+const PAGE_FILES: [&str; 7] = [
     "app/Cargo.toml",
+    "docs/train.py",
     "engine/native.js",
     "engine/worker.js",
     "index.html",

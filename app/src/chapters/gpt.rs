@@ -241,9 +241,11 @@ const FIRST: Script = Script { quizzes: &[], tries: &[], ..SCRIPT };
 /// The lab, with the model that it trains or with one that was opened.
 fn chapter() -> AnyView {
     let store = expect_context::<Store>();
-    let given = memo(move || store.is_given());
+    // Made anew for each: nothing that is said of one is said of another.
+    let generation = Questions::from(store).generation;
+    let given = memo(move || store.is_given().then(|| generation.get()));
     let shown = move || {
-        match given.get() {
+        match given.get().is_some() {
         true => view! { <Fetched fetch=OPENED what="This part" style=Some(OPENED_STYLE) around=|notice| notice/> }.into_any(),
         false => view! { <Chapter/> }.into_any(),
     }

@@ -391,6 +391,7 @@ async fn take_given(attempt: &Attempt, model: &File, arriving: Arriving) -> Resu
                 store.link.update(|link| {
                     link.idea = 0;
                     link.view.clear();
+                    link.twin.clear();
                 });
                 begin_at_title();
             }
@@ -553,8 +554,12 @@ impl Beside {
             return false;
         }
         let merges = value.pointer("/model/merges").and_then(Value::as_array);
+        // Other files lie beside models, too, such as a README.
+        let may_be = is_merges || name.ends_with(".json");
         let is_given = is_long || is_merges || merges.is_some_and(|merges| !merges.is_empty());
-        self.tokenizer.push(TokenizerFile { name, text });
+        if may_be {
+            self.tokenizer.push(TokenizerFile { name, text });
+        }
         let is_list = value.as_array().is_some_and(|list| list.iter().all(Value::is_string));
         let is_ids = value.as_object().is_some_and(|ids| ids.values().all(Value::is_u64));
         if let Some(vocabulary) = value.pointer("/model/vocab") {
@@ -562,6 +567,6 @@ impl Beside {
         } else if is_list || (is_ids && value.get("model_max_length").is_none()) {
             self.vocabulary = Some(value);
         }
-        is_given
+        may_be && is_given
     }
 }

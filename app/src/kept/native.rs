@@ -31,14 +31,18 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Takes up the run that the engine has, and starts to talk to it. Where it can't be had, the page says so
 /// and computes in the tab.
 pub async fn join(store: Store) {
+    let begun = store.keeping(|keeping| keeping.begun);
     match find().await {
         Ok(found) => {
+            // What the learner began meanwhile is not replaced.
+            let found = found.filter(|_| store.keeping(|keeping| keeping.begun) == begun);
+            let is_found = found.is_some();
             if let Some(found) = found {
                 take_up(store, found).await;
             }
             // For as long as the page.
             let owner = Owner::new();
-            owner.with(|| follow(store));
+            owner.with(|| follow(store, is_found));
             core::mem::forget(owner);
             store.open_native();
         }
@@ -54,7 +58,7 @@ pub async fn join(store: Store) {
 
 async fn find() -> Result<Option<Found>, String> {
     let unreachable = "The native engine that this link leads to can’t be reached.";
-    let response = request(FOUND, None).await.ok_or(unreachable)?;
+    let response = request(FOUND, &[]).await.ok_or(unreachable)?;
     let is_ok = response.ok();
     let body = if is_ok { response.array_buffer() } else { response.text() };
     let body = JsFuture::from(body.map_err(|_| unreachable)?).await.map_err(|_| unreachable)?;
@@ -83,6 +87,8 @@ async fn take_up(store: Store, found: Found) {
     link.seed = started.spec.seed;
     link.gpt = link.gpt.with_spec(&started.spec);
     link.gpt.workers = workers;
+    // The run is where it is.
+    (link.autostart, link.step) = (false, 0);
     // Points that are missing here come with the run.
     let known = points.last().map_or(0, |point| point.step);
     let checkpoint = Box::new(Checkpoint::of_present(started.spec, known));
@@ -103,7 +109,9 @@ async fn source(name: String, text: Arc<str>) -> Source {
 }
 
 /// Describes the run to the engine whenever something of it changes that only the page knows.
-fn follow(store: Store) {
+/// Of a run that it `is_found` to have, the engine knows how it was trained.
+fn follow(store: Store, is_found: bool) {
+    let is_found = Rc::new(Cell::new(is_found));
     let (waits, is_saved) = (Rc::new(Cell::new(false)), Cell::new(false));
     let told_of = Rc::new(Cell::new(None));
     effect(move || {
@@ -121,13 +129,13 @@ fn follow(store: Store) {
         if waits.replace(true) {
             return;
         }
-        let (waits, told_of) = (waits.clone(), told_of.clone());
+        let (waits, told_of, is_found) = (waits.clone(), told_of.clone(), is_found.clone());
         set_timeout(
             move || {
                 waits.set(false);
                 if store.is_on(DeviceKind::Native) {
                     let model = Some(store.generation());
-                    let is_new = told_of.replace(model) != model;
+                    let is_new = told_of.replace(model) != model && !is_found.replace(false);
                     spawn_local(describe(store, if is_new { step } else { 0 }));
                 }
             },
@@ -148,11 +156,11 @@ async fn describe(store: Store, step: u32) {
         }),
     };
     // An engine that is gone says so elsewhere.
-    request(NOTE, Some(&wire::encode(&note))).await;
+    request(NOTE, &wire::encode(&note)).await;
 }
 
 /// The engine's answer; `None` if there is none.
-async fn request(path: &str, body: Option<&[u8]>) -> Option<Response> {
+async fn request(path: &str, body: &[u8]) -> Option<Response> {
     let (init, headers) = (Object::new(), Object::new());
     let set = |object: &Object, name: &str, value: &JsValue| {
         // A fresh object takes anything.
@@ -160,10 +168,8 @@ async fn request(path: &str, body: Option<&[u8]>) -> Option<Response> {
     };
     set(&headers, "authorization", &secret().trim_start_matches(SECRET).into());
     set(&init, "headers", &headers);
-    if let Some(body) = body {
-        set(&init, "method", &"POST".into());
-        set(&init, "body", &Uint8Array::from(body));
-    }
+    set(&init, "method", &"POST".into());
+    set(&init, "body", &Uint8Array::from(body));
     let promise = window().fetch_with_str_and_init(path, init.unchecked_ref());
     JsFuture::from(promise).await.ok()?.dyn_into().ok()
 }

@@ -183,6 +183,10 @@ impl Store {
             another
         });
         self.questions.engine_gone();
+        // A model that begins anew is not the one in the file.
+        if self.pace.with_value(|pace| pace.saved.is_none()) {
+            self.keeping(|keeping| keeping.anew(None));
+        }
         if another != Some(true) {
             self.device.set(Device::Unavailable(reason.to_owned()));
             self.notify(Severity::Failure, Deaths::gave_up(reason));
@@ -316,6 +320,13 @@ impl Store {
             }
             Incoming::Event(event @ Event::Started(_)) => {
                 self.dismiss_helpers();
+                if self.is_on(DeviceKind::Native) {
+                    self.send(&Command::Pause);
+                    self.notify(
+                        Severity::Note,
+                        "Your run waits in the native engine. To return to it, reload the page.",
+                    );
+                }
                 self.pace.update_value(Pace::engine_gone);
                 self.questions.engine_gone();
                 self.engine.update_value(|engine| {

@@ -121,6 +121,8 @@ impl Store {
         // Not before now: until here the engine may still have told of the old model.
         if let Some(curve) = curve {
             self.curve.set(curve);
+        } else if started.step == 0 {
+            self.curve.set(Curve::default());
         }
         for note in &started.notes {
             self.notify_of_text(note.clone());

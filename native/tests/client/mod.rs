@@ -130,7 +130,7 @@ fn send(address: SocketAddr, request: &[u8]) -> (u16, Vec<u8>) {
 pub fn find(running: &Running) -> Option<Found> {
     let Running { address, secret } = running;
     let head =
-        format!("Host: {address}\r\nSec-Fetch-Site: same-origin\r\nAuthorization: {secret}\r\n");
+        format!("Host: {address}\r\nOrigin: http://{address}\r\nAuthorization: {secret}\r\n");
     let (status, body) = ask(*address, FOUND, &head);
     assert_eq!(status, 200);
     wire::decode(&body).unwrap()

@@ -96,6 +96,10 @@ pub fn Next(selection: Selection) -> impl IntoView {
         answer.with(|lens| {
             let lens = lens.as_ref()?;
             let (depths, tokens) = shape(lens);
+            // The sentence may be longer by now.
+            if at >= tokens {
+                return None;
+            }
             let line = |depth: usize| {
                 let here = depth * tokens + at;
                 view! {

@@ -136,6 +136,7 @@ pub fn Patching() -> impl IntoView {
         Questions::from(store).generation.track();
         play.stop();
         play.rows.set(Vec::new());
+        play.problem.set(String::new());
     });
     on_cleanup(move || play.stop());
     let field = |at: usize, label: &'static str| {
