@@ -99,6 +99,11 @@ fn lives(store: Store, scores: Answered<HeadScores>) -> Vec<Live> {
     ]
 }
 
+/// Where the stream is read, as a row is named.
+fn row_name(depth: usize) -> String {
+    if depth == 0 { "embedding".to_owned() } else { format!("block {depth}") }
+}
+
 /// Parameters in millions, to three digits: `124`, `0.09`.
 fn millions(parameters: u64) -> String {
     let millions = parameters as f64 / 1e6;

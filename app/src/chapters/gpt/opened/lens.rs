@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use unroll_protocol::gpt::{Lens, ask};
 
-use super::super::later;
+use super::{super::later, row_name};
 use crate::{
     controls::percent,
     course::{use_part, use_provenance},
@@ -21,17 +21,13 @@ fn shape(lens: &Lens) -> (usize, usize) {
     }
 }
 
-fn name(depth: usize) -> String {
-    if depth == 0 { "embedding".to_owned() } else { format!("block {depth}") }
-}
-
 /// The share of the token that is likeliest in the end, after each block.
 fn matrix(lens: &Lens) -> Matrix {
     let (depths, _) = shape(lens);
     Matrix {
         row_axis: "after".into(),
         column_axis: "token".into(),
-        rows: (0..depths).map(name).collect(),
+        rows: (0..depths).map(row_name).collect(),
         columns: lens.tokens.clone(),
         values: lens.finally.values.clone(),
         map: ValueMap::Probability,
@@ -104,7 +100,7 @@ pub fn Next(selection: Selection) -> impl IntoView {
                 let here = depth * tokens + at;
                 view! {
                     <tr>
-                        <td>{name(depth)}</td>
+                        <td>{row_name(depth)}</td>
                         <td class="batch-next">{mark(lens.best.get(here)?)}</td>
                         <td class="number">{percent(*lens.shares.values.get(here)?, 1)}</td>
                     </tr>

@@ -8,12 +8,13 @@ use unroll_protocol::{
     gpt::{Patched, ask},
 };
 
+use super::row_name;
 use crate::{
     controls::percent,
     course::use_provenance,
     figures::{Matrix, MatrixFigure, ValueMap, token::mark},
     questions::{Questions, Said},
-    reactive::{effect, memo},
+    reactive::memo,
     store::Store,
 };
 
@@ -94,15 +95,18 @@ fn matrix(rows: &Rows) -> Matrix {
     Matrix {
         row_axis: "after".into(),
         column_axis: "patched token".into(),
-        rows: (0..rows.len())
-            .map(|depth| if depth == 0 { "embedding".to_owned() } else { format!("block {depth}") })
-            .collect(),
+        rows: (0..rows.len()).map(row_name).collect(),
         columns: from.iter().zip(into).map(|(from, into)| column([from, into])).collect(),
         values: rows.iter().flat_map(|row| row.patched.iter().copied()).collect(),
         map: ValueMap::Probability,
         value_name: format!("probability of ‘{}’", mark(&first.best[0])),
         absent: String::new(),
     }
+}
+
+/// Where the stream is patched, in a sentence.
+fn place_of(depth: usize) -> String {
+    if depth == 0 { "before the first block".to_owned() } else { format!("after block {depth}") }
 }
 
 /// What the model says of both texts as they are.
@@ -131,13 +135,6 @@ pub fn Patching() -> impl IntoView {
         problem: RwSignal::new(String::new()),
         asked: RwSignal::new(None),
     };
-    // What was found in another model is about nothing any more.
-    effect(move || {
-        Questions::from(store).generation.track();
-        play.stop();
-        play.rows.set(Vec::new());
-        play.problem.set(String::new());
-    });
     on_cleanup(move || play.stop());
     let field = |at: usize, label: &'static str| {
         let text = play.texts[at];
@@ -162,13 +159,8 @@ pub fn Patching() -> impl IntoView {
     });
     let describe = Callback::new(move |(depth, at, share): (usize, usize, f32)| {
         let shown = shown.get();
-        let after = if depth == 0 {
-            "before the first block".to_owned()
-        } else {
-            format!("after block {depth}")
-        };
         let token = shown.columns.get(at).map_or_else(String::new, |token| mark(token));
-        format!("‘{token}’ patched {after}: {} {}", shown.value_name, percent(share, 1))
+        format!("‘{token}’ patched {}: {} {}", place_of(depth), shown.value_name, percent(share, 1))
     });
     let said = move || {
         let said = play.rows.with(|rows| rows.first().map(|row| summary(row)));
