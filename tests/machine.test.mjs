@@ -36,7 +36,7 @@ test("the picture is of the living model, and its numbers add up", async (t) => 
     const mix = of("mix")[at].map((_, i) => sum(row.map((weight, key) => weight * of("value")[key][i])));
     mix.forEach((value, i) => assert(Math.abs(value - of("mix")[at][i]) < 1e-5));
   }
-  for (const row of of("next character")) assert(row.length === next.length && Math.abs(sum(row) - 1) < 1e-5);
+  for (const row of of("next token")) assert(row.length === next.length && Math.abs(sum(row) - 1) < 1e-5);
   const blocks = counts.blocks.map((block) => block.norms + block.attention + block.feed_forward);
   assert.equal(counts.tokens + counts.positions + counts.final_norm + counts.head + sum(blocks), parameters);
 });

@@ -83,7 +83,7 @@ fn told(chapter: Chapter) -> (&'static str, Option<Lit>) {
         ),
         Chapter::Machine => ("a GPT in one picture", None),
         Chapter::Decode => {
-            ("temperature, top k, beams, cache", Some(("the next character", &[Next, Text])))
+            ("temperature, top k, beams, cache", Some(("the next token", &[Next, Text])))
         }
         Chapter::Gpt => ("train one on your own text", Some(("all of it", &ALL))),
     }

@@ -117,12 +117,10 @@ pub fn part_of(place: Place, scene: &Scene) -> Part {
 /// What a part does, in a sentence.
 fn does(part: Part) -> &'static str {
     match part {
-        Part::Tokens => {
-            "The text, one character to a row. Each is known to the model by its number."
-        }
-        Part::Embedding => "Each character is looked up in a table of learned numbers.",
+        Part::Tokens => "The text, one token to a row. Each is known to the model by its number.",
+        Part::Embedding => "Each token is looked up in a table of learned numbers.",
         Part::Position => {
-            "A second table says where each character stands. It is added to the embedding."
+            "A second table says where each token stands. It is added to the embedding."
         }
         Part::Folded(_) => "Another block of the same build. Press it to open it.",
         Part::Query => "What each row looks for: the normalized row times a learned matrix.",
@@ -141,9 +139,9 @@ fn does(part: Part) -> &'static str {
             "Each row by itself: its neurons, four times as many as its numbers. They are brought back to the row’s width, and that is added to the row."
         }
         Part::FinalNorm => {
-            "The row after the last block, normalized. Its numbers decide the next character."
+            "The row after the last block, normalized. Its numbers decide the next token."
         }
-        Part::Next => "A score for each character the model knows, turned into shares by softmax.",
+        Part::Next => "A score for each token the model knows, turned into shares by softmax.",
     }
 }
 

@@ -53,7 +53,7 @@ impl Part {
             Self::Attention => "heads joined",
             Self::FeedForward => "feed-forward",
             Self::FinalNorm => "norm",
-            Self::Next => "next character",
+            Self::Next => "next token",
         }
     }
 }
@@ -136,7 +136,7 @@ pub struct Scene {
     maps: f64,
     /// Left, top and side of each head's small map.
     pub heads: Vec<(f64, f64, f64)>,
-    /// Left and right of the bars behind the names of the next characters.
+    /// Left and right of the bars behind the names of the next tokens.
     pub bars: (f64, f64),
 }
 
@@ -158,7 +158,7 @@ const SUM: f64 = 30.0;
 const GAP: f64 = 12.0;
 /// A folded block.
 const FOLDED: f64 = 56.0;
-/// The next characters that are listed.
+/// The next tokens that are listed.
 pub const BARS: usize = 8;
 const LEAST_BAR: f64 = 18.0;
 
@@ -166,7 +166,7 @@ impl Scene {
     /// A scene that fills a room of this size, or as much more as it needs.
     pub fn new(shape: Shape, room: (f64, f64)) -> Self {
         // One folded block has room in the least width.
-        let folded = shape.blocks.saturating_sub(1) as f64 * (folded_width(shape) + GAP);
+        let folded = shape.blocks.saturating_sub(1) as f64 * folded(shape).iter().sum::<f64>();
         let more = (folded - FOLDED - GAP).max(0.0);
         let width = room.0.max(LEAST_WIDTH + more);
         let rows = shape.rows.max(1) as f64;
@@ -263,16 +263,21 @@ impl Scene {
         (row >= 0.0 && row < self.shape.rows as f64).then_some(row as usize)
     }
 
-    /// Middles of the lines of the next characters.
+    /// Middles of the lines of the next tokens.
     pub fn bar(&self, at: usize) -> f64 {
         let pitch = self.pitch.clamp(LEAST_BAR, 26.0);
         self.top + pitch * (at as f64 + 0.5)
     }
 }
 
-/// Many blocks are narrow.
-fn folded_width(shape: Shape) -> f64 {
-    if shape.blocks > 4 { 30.0 } else { FOLDED }
+/// Width of a folded block, and of the gap before it. Many blocks are narrow: the twelve of GPT-2 have room
+/// beside the open one on a laptop.
+fn folded(shape: Shape) -> [f64; 2] {
+    match shape.blocks {
+        ..=4 => [FOLDED, GAP],
+        5..=8 => [30.0, GAP],
+        _ => [16.0, 3.0],
+    }
 }
 
 /// How many numbers a row of a part holds.
@@ -322,7 +327,8 @@ impl Step {
 
 fn plan(shape: Shape) -> Vec<Step> {
     use Step::{Close, Column, Fixed, Gap, Map, Open, Ribbons, Sum, Wide};
-    let folded = |block: usize| [Gap(GAP), Fixed(Part::Folded(block), folded_width(shape))];
+    let [width, gap] = folded(shape);
+    let folded = |block: usize| [Gap(gap), Fixed(Part::Folded(block), width)];
     let mut plan = vec![Fixed(Part::Tokens, 30.0), Gap(GAP), Column(Part::Embedding, 1.2)];
     if shape.positions {
         plan.extend([Sum, Column(Part::Position, 1.0)]);
@@ -376,6 +382,12 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn gpt_2_fits_beside_the_story_on_a_laptop() {
+        let shape = Shape { width: 768, ..shape(16, 12, 12) };
+        assert_eq!(Scene::new(shape, (980.0, 640.0)).width, 980.0);
     }
 
     #[test]

@@ -17,25 +17,25 @@ pub const SCRIPT: Script = Script {
                    at its core. A year later Radford and others kept only the [decoder](decoder), without the part \
                    that asks the encoder, and trained it to continue text. Large [language models](language-model) \
                    are still built on this plan.\n\n\
-                   Here is the whole model that you train in the GPT lab, at work on your sentence. Read it from \
-                   left to right: each character has a row. Press Train, and watch the numbers change.",
+                   Here is the whole model that you train in the GPT lab, at work on your sentence. Each \
+                   [token](token) has its own row. Read the rows from left to right. (Here a token is a single character, \
+                   unless you choose another kind.) Press Train, and watch the numbers change.",
             set: |_| {},
             asks: &[],
         },
         Beat {
-            title: "Characters become numbers",
-            text: "A model can’t compute with letters. So each character is looked up in a table of learned numbers, \
-                   and the {width} numbers found there are its [embedding](embedding). In GPT-2, and in yours unless you \
-                   change it, a second table says where it stands, the [positional encoding](positional-encoding), \
-                   and the two are added. Many GPTs use the \
-                   first table again at the end to score each possible next character, which is called [weight \
-                   tying](weight-tying).",
+            title: "Tokens become numbers",
+            text: "A model can’t compute with letters. So each token is looked up in a table of learned numbers, \
+                   and the {width} numbers found there are its [embedding](embedding). In GPT-2, and in your model unless \
+                   you change it, a second table has numbers for each position: a learned [positional \
+                   encoding](positional-encoding). The two are added. Many GPTs use the first table again at the end, to \
+                   score each possible next token. This is called [weight tying](weight-tying).",
             set: |link| link.machine.stage = Stage::Embedding,
             asks: &[],
         },
         Beat {
-            title: "A line for each character",
-            text: "From here on each character has a line of its own, the [residual stream](residual-stream), and \
+            title: "A line for each token",
+            text: "From here on each token has a line of its own, the [residual stream](residual-stream), and \
                    nothing on it is ever replaced. A part reads the line, computes something, and adds it where you \
                    see a plus sign.",
             set: |link| link.machine.stage = Stage::Query,
@@ -77,12 +77,12 @@ pub const SCRIPT: Script = Script {
             asks: &["machine-largest"],
         },
         Beat {
-            title: "The next character",
+            title: "The next token",
             text: "What has gathered on the last row decides what comes next. After one more norm, each of the \
-                   {known} characters that the model knows gets a score, and softmax turns the scores into shares, \
-                   or probabilities. One character is drawn and written after the text, and the whole machine runs \
-                   again: this is what [autoregressive](autoregressive) means. Yours computes every row anew, while \
-                   most GPTs in use keep the keys and values of earlier rows in a [KV cache](kv-cache).",
+                   {known} tokens that the model knows gets a score, and softmax turns the scores into shares, \
+                   or probabilities. One token is drawn at random and added to the end of the text, and the whole machine \
+                   runs again: this is what [autoregressive](autoregressive) means. In this picture every row is computed \
+                   again each time. Most GPTs in use keep the keys and values of earlier rows in a [KV cache](kv-cache).",
             set: |link| link.machine.stage = Stage::Next,
             asks: &["machine-row"],
         },
@@ -97,7 +97,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can follow one character through a GPT, name each part, and say what its numbers mean. \
+            text: "You can follow one token through a GPT, name each part, and say what its numbers mean. \
                    Each part opens into its own chapter: point at it and follow the link below the picture.",
             set: |_| {},
             asks: &[],
@@ -105,7 +105,7 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Press Next step until a new character is written. Then do it again. Which row is new?",
+            text: "Press Next step until a new token is written. Then do it again. Which row is new?",
             label: "Start at the beginning",
             id: "steps",
             set: |link| link.machine.stage = Stage::Embedding,
@@ -158,7 +158,7 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "machine-meet",
             kind: Kind::FindError,
-            asks: "“The query of a character holds what it passes on to others.” What is wrong?",
+            asks: "“The query of a token holds what it passes on to others.” What is wrong?",
             options: &[
                 (
                     "The value is passed on. The query only says what is looked for.",
@@ -175,7 +175,7 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "machine-alone",
             kind: Kind::FindError,
-            asks: "“In the feed-forward layer the characters exchange what they have learned.” What is wrong?",
+            asks: "“In the feed-forward layer the tokens exchange what they have learned.” What is wrong?",
             options: &[
                 (
                     "It is only for the last row.",
@@ -195,11 +195,11 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "machine-row",
             kind: Kind::Explain,
-            asks: "Every row ends in shares for its next character. Why is only the last row used for writing?",
+            asks: "Every row ends in shares for its next token. Why is only the last row used for writing?",
             options: &[
                 (
-                    "Only the last row has seen the whole text, and only its next character is missing.",
-                    "Each earlier row guesses a character that is there already. In training all of these guesses \
+                    "Only the last row has seen the whole text, and only its next token is missing.",
+                    "Each earlier row guesses a token that is there already. In training all of these guesses \
                      count.",
                 ),
                 (
@@ -221,7 +221,7 @@ pub fn more() -> AnyView {
     view! {
         <p>"The plan is that of GPT-2: "<cite>"Language Models are Unsupervised Multitask Learners"</cite>
             " (Radford, Wu, Child, Luan, Amodei, Sutskever, 2019), after "
-            <cite>"Attention Is All You Need"</cite>" (Vaswani et al., 2017). A norm comes before each layer. The first GPT is from “Improving Language Understanding by Generative Pre-Training” (Radford et al., 2018). GPT-2 reads pieces of words, and uses its embedding table again for the output. Your model reads characters, and has a table of its own for the output unless you tie the two."</p>
+            <cite>"Attention Is All You Need"</cite>" (Vaswani et al., 2017). A norm comes before each layer. The first GPT is from “Improving Language Understanding by Generative Pre-Training” (Radford et al., 2018). GPT-2 reads words and pieces of words, and uses its embedding table again for the output. The model that you train in the lab reads characters, unless you choose other tokens. It has a separate table for the output, unless you tie the two."</p>
         <p>"Queries, keys, values, weights and the mix are shown for one head at a time. The norm before each layer \
             has no column: what a layer reads is the line to its left, normalized. The second half of the feed-forward layer brings the neurons back to the row’s width. It has no column either: it belongs to the plus sign."</p>
     }
