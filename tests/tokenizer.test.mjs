@@ -180,7 +180,7 @@ test("tokens are chosen in the settings", async (t) => {
   const labels = (await exported(page, "attention")).axes[0].labels;
   assert(labels.some((label) => label.length > 1), `${labels}`);
   await openSettings(page);
-  await page.locator('[data-testid="model-file"]', { hasText: /single characters/ }).waitFor();
+  await page.locator('[data-testid="model-file"]', { hasText: /the weights and the tokenizer/ }).waitFor();
   await byId(page, "control-tokens").selectOption("characters");
   await eventually(async () => (await count()) === before, "the model is the first again");
 });

@@ -15,9 +15,28 @@ import pathlib
 import sys
 
 import torch
+from safetensors import safe_open
+from tokenizers import Tokenizer
+from transformers import GPT2Config, GPT2LMHeadModel
 
 README = pathlib.Path(__file__).parents[2] / "README.md"
 PATH, TEXT = '"unroll-step-300.safetensors"', '"the cat sat"'
+
+
+def check_tokens(path, expected):
+    """A model whose tokens are bytes or byte pairs: its file has a tokenizer in place of the vocabulary."""
+    with safe_open(path, "pt") as file:
+        about, weights = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}
+    tokenizer = Tokenizer.from_str(about["tokenizer"])
+    assert tokenizer.encode(expected["mixed"]).ids == expected["ids"], path.name
+    assert tokenizer.decode(expected["ids"]) == expected["mixed"], path.name
+    model = GPT2LMHeadModel(GPT2Config(**json.loads(about["config"]))).eval()
+    model.load_state_dict(weights)
+    with torch.no_grad():
+        logits = model(torch.tensor([tokenizer.encode(expected["text"]).ids])).logits[0, -1]
+    difference = (logits.softmax(-1) - torch.tensor(expected["logits"]).softmax(-1)).abs().max().item()
+    assert difference < 1e-5, f"{path.name}: the shares differ by {difference}"
+    print(f"passed {path.name}: {len(expected['ids'])} tokens, the shares differ by {difference:.1e} at most")
 
 
 def main():
@@ -27,6 +46,9 @@ def main():
     assert files, "no model file to check"
     for path in files:
         expected = json.loads(path.with_suffix(".json").read_text())
+        if "ids" in expected:
+            check_tokens(path, expected)
+            continue
         own = code.replace(PATH, repr(str(path))).replace(TEXT, repr(expected["text"]))
         space = {}
         with contextlib.redirect_stdout(io.StringIO()):

@@ -10,8 +10,8 @@ use safetensors::{
 };
 use serde_json::Value;
 use unroll_protocol::{
-    Architecture, Array, Checkpoint, ExperimentSpec, GptSpec, Link, SpecError, TokenKind,
-    TokenizerFile,
+    Architecture, Array, Checkpoint, ExperimentSpec, GptSpec, Link, SpecError, TokenizerFile,
+    Tokens,
     architecture::Activation,
     checkpoint::SavedParameter,
     given::MAX_GIVEN_PARAMETERS,
@@ -19,7 +19,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    outgoing::{EPSILON, OPTIMIZER, UNKNOWN, activation_name},
+    outgoing::{BYTES, EPSILON, OPTIMIZER, UNKNOWN, activation_name},
     places::{HEAD, Place, Tensor, places, tensors},
 };
 
@@ -275,6 +275,8 @@ pub struct Incoming {
     /// The file's token in place of each of ours.
     order: Vec<usize>,
     vocabulary: Vec<char>,
+    /// See [`Checkpoint::merges`].
+    merges: Vec<u32>,
     parameters: Vec<SavedParameter>,
 }
 
@@ -296,9 +298,13 @@ impl Incoming {
             let link = settings(unroll.get("settings")?.as_str()?);
             let rate = unroll.get("learning_rate").and_then(Value::as_f64);
             let step = unroll.get("step").and_then(Value::as_u64);
-            Some((link, rate, u32::try_from(step?).ok()?))
+            // Files of earlier releases hold models that read single characters, and no merges.
+            let merges = unroll.get("merges").and_then(Value::as_array);
+            let merges = merges.into_iter().flatten();
+            let merges = merges.map(|id| id.as_u64()?.try_into().ok()).collect::<Option<_>>()?;
+            Some((link, rate, u32::try_from(step?).ok()?, merges))
         });
-        let (mut link, rate, step) = match own {
+        let (mut link, rate, step, merges): (_, _, _, Vec<u32>) = match own {
             Some(own) => own,
             None => {
                 let config = beside.config.as_ref().or(about.config.as_ref());
@@ -316,15 +322,13 @@ impl Incoming {
                 if parameters > MAX_PARAMETERS {
                     return Err(Refusal::TooLarge { parameters });
                 }
-                (link, None, 0)
+                (link, None, 0, Vec::new())
             }
         };
         // What the settings can't say can't be shown either.
         if settings(&link.query()).experiment() != link.experiment() {
             return Err(Refusal::Settings);
         }
-        // Files hold models that read single characters.
-        link.gpt.tokens = TokenKind::Characters;
         // It may have been changed since its settings were written.
         if let Some(rate) = rate {
             link.gpt.learning_rate = rate as f32;
@@ -342,6 +346,7 @@ impl Incoming {
         let needs = needs(&infos, &tensors, begins, spec.gpt.tied)?;
         let named = beside.vocabulary.as_ref().or(about.vocabulary.as_ref());
         let tokens = match named {
+            _ if spec.tokens != Tokens::Characters => Vec::new(),
             Some(named) => by_id(named, count)?,
             None if beside.present.len() == count => {
                 notes.push(
@@ -353,7 +358,11 @@ impl Incoming {
             }
             None => return Err(Refusal::NoVocabulary { tokens: count }),
         };
-        let (order, vocabulary) = order(&tokens)?;
+        let (order, vocabulary) = match spec.tokens {
+            Tokens::Characters => order(&tokens)?,
+            _ if count == BYTES + merges.len() / 2 => ((0..count).collect(), Vec::new()),
+            _ => return Err(Refusal::NoVocabulary { tokens: count }),
+        };
         let parameters = places.iter().map(|place| SavedParameter {
             name: place.parameter.clone(),
             value: Array {
@@ -375,6 +384,7 @@ impl Incoming {
             needs,
             order,
             vocabulary,
+            merges,
             parameters,
         })
     }
@@ -426,8 +436,8 @@ impl Incoming {
 
     /// The model, once all ranges were taken.
     pub fn checkpoint(self) -> Checkpoint {
-        let Self { spec, step, vocabulary, parameters, .. } = self;
-        Checkpoint { spec, step, vocabulary, merges: Vec::new(), parameters }
+        let Self { spec, step, vocabulary, merges, parameters, .. } = self;
+        Checkpoint { spec, step, vocabulary, merges, parameters }
     }
 }
 
@@ -675,13 +685,17 @@ mod tests {
     use serde_json::json;
     use unroll_model::{Slice, Trainer, token_tensor};
     use unroll_protocol::{
-        CurvePoint,
+        CurvePoint, TokenKind,
         architecture::{MaskKind, NormPlacement, Positions},
     };
 
     use super::*;
     use crate::{
-        kept::{archive, losses, outgoing::Outgoing, run},
+        kept::{
+            archive, losses,
+            outgoing::{Outgoing, known},
+            run,
+        },
         store::Source,
     };
 
@@ -697,7 +711,7 @@ mod tests {
 
     /// A model that was trained a little.
     fn trained(link: &Link, steps: u32) -> Checkpoint {
-        let text = TEXT.repeat(4);
+        let text = TEXT.repeat(8);
         let mut trainer = Trainer::new(&link.experiment(), &text, &Device::flex()).unwrap();
         for _ in 0..steps {
             while !matches!(trainer.advance(), Slice::Gradients(_)) {}
@@ -731,7 +745,7 @@ mod tests {
     /// Logits at each position, by character.
     fn logits(checkpoint: &Checkpoint, text: &str) -> Vec<BTreeMap<String, f32>> {
         let trainer =
-            Trainer::from_checkpoint(checkpoint, &TEXT.repeat(4), &Device::flex()).unwrap();
+            Trainer::from_checkpoint(checkpoint, &TEXT.repeat(8), &Device::flex()).unwrap();
         let (model, tokenizer) = (trainer.model(), trainer.tokenizer());
         let tokens = token_tensor(&tokenizer.encode(text), 1, &Device::flex());
         let all: Vec<f32> = model.forward(tokens).into_data().try_into_vec().unwrap();
@@ -764,6 +778,8 @@ mod tests {
             with(&|link| link.gpt.architecture.norm = NormPlacement::None),
             with(&|link| link.gpt.architecture.mask = MaskKind::Band),
             with(&|link| link.gpt.architecture.feed_forward = Some(Activation::Solu)),
+            with(&|link| link.gpt.tokens = TokenKind::Bytes),
+            with(&|link| (link.gpt.tokens, link.gpt.merges) = (TokenKind::Pairs, 40)),
             with(&|link| {
                 link.gpt.optimizer = unroll_protocol::OptimizerKind::Muon;
                 link.gpt.initialization = unroll_protocol::Initialization::Xavier;
@@ -786,7 +802,7 @@ mod tests {
     fn training_goes_on_from_a_file_as_if_it_had_never_been_saved() {
         let link = small();
         let on = |checkpoint: &Checkpoint| {
-            let text = TEXT.repeat(4);
+            let text = TEXT.repeat(8);
             let mut trainer = Trainer::from_checkpoint(checkpoint, &text, &Device::flex()).unwrap();
             for _ in 0..3 {
                 while !matches!(trainer.advance(), Slice::Gradients(_)) {}
@@ -971,14 +987,20 @@ mod tests {
         tied.gpt.tied = true;
         let mut tanh = small();
         tanh.gpt.architecture.feed_forward = Some(Activation::GeluTanh);
-        for (name, link, with_optimizer) in
-            [("untied", small(), false), ("tied", tied, true), ("tanh", tanh, false)]
-        {
+        let (mut bytes, mut pairs) = (small(), small());
+        bytes.gpt.tokens = TokenKind::Bytes;
+        (pairs.gpt.tokens, pairs.gpt.merges) = (TokenKind::Pairs, 40);
+        let forms = [("untied", small()), ("tied", tied), ("tanh", tanh)];
+        for (name, link) in forms.into_iter().chain([("bytes", bytes), ("pairs", pairs)]) {
             let checkpoint = trained(&link, 30);
-            let bytes = file(&checkpoint, &link, with_optimizer);
+            let bytes = file(&checkpoint, &link, name == "tied");
+            if link.gpt.tokens != TokenKind::Characters {
+                tokens_for_pytorch(name, &checkpoint, &bytes);
+                continue;
+            }
             let text = "the cat sat";
             let last = logits(&checkpoint, text).pop().unwrap();
-            assert_eq!(last.len(), checkpoint.vocabulary.len() + 1);
+            assert_eq!(last.len(), known(&checkpoint));
             let Some(folder) = env::var_os("UNROLL_MODEL_FILES").map(PathBuf::from) else {
                 continue;
             };
@@ -986,6 +1008,52 @@ mod tests {
             let expected = json!({"text": text, "logits": last}).to_string();
             fs::write(folder.join(format!("{name}.json")), expected).unwrap();
         }
+    }
+
+    /// The same for a model whose tokens have no names of their own.
+    fn tokens_for_pytorch(name: &str, checkpoint: &Checkpoint, file: &[u8]) {
+        let trainer =
+            Trainer::from_checkpoint(checkpoint, &TEXT.repeat(8), &Device::flex()).unwrap();
+        let (model, tokenizer) = (trainer.model(), trainer.tokenizer());
+        let long = "a".repeat(70);
+        let odd = ["  two", "\u{85}x\u{a0}y", "Ⅷ½", "12abc", "…", "世界", "👩‍👩", &long, "\t\r\n"];
+        let mixed = format!("the cat sat on. {} the", odd.join(" "));
+        let all = tokenizer.encode(&mixed);
+        let text = "the cat";
+        let ids = tokenizer.encode(text);
+        let tensor = token_tensor(&ids, 1, &Device::flex());
+        let logits: Vec<f32> = model.forward_last(tensor).into_data().try_into_vec().unwrap();
+        assert_eq!(logits.len(), known(checkpoint));
+        let Some(folder) = env::var_os("UNROLL_MODEL_FILES").map(PathBuf::from) else { return };
+        fs::write(folder.join(format!("{name}.safetensors")), file).unwrap();
+        let expected = json!({"text": text, "logits": logits, "mixed": mixed, "ids": all});
+        fs::write(folder.join(format!("{name}.json")), expected.to_string()).unwrap();
+    }
+
+    /// Files whose merges are not those of their tokens are refused, here or by the engine.
+    #[test]
+    fn wrong_merges_are_refused() {
+        let mut link = small();
+        (link.gpt.tokens, link.gpt.merges) = (TokenKind::Pairs, 40);
+        let checkpoint = trained(&link, 1);
+        assert_eq!(checkpoint.merges.len(), 80);
+        let whole = file(&checkpoint, &link, false);
+        let with = |merges: &str| {
+            let start = format!("\\\"merges\\\":[{},", checkpoint.merges[0]);
+            changed(&whole, |head| {
+                assert_eq!(head.matches(&start).count(), 1);
+                head.replacen(&start, merges, 1)
+            })
+        };
+        let few = opened(&with("\\\"merges\\\":[1,2,3],\\\"others\\\":[1,"));
+        assert!(matches!(few, Err(Refusal::NoVocabulary { tokens: 296 })), "{few:?}");
+        for wrong in ["-1", "1.5", "1e30", "null"] {
+            let found = opened(&with(&format!("\\\"merges\\\":[{wrong},")));
+            assert!(found.is_err(), "{wrong}");
+        }
+        // A merge of what is no token yet.
+        let odd = opened(&with("\\\"merges\\\":[700,")).unwrap();
+        assert!(Trainer::from_checkpoint(&odd, &TEXT.repeat(8), &Device::flex()).is_err());
     }
 
     const SCRIPT: &str = include_str!("../../../docs/train.py");

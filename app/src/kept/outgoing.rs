@@ -6,7 +6,7 @@ use safetensors::{
 };
 use serde_json::{Map, Value, json};
 use unroll_protocol::{
-    Architecture, Checkpoint, GptSpec, Link,
+    Architecture, Checkpoint, GptSpec, Link, Tokens,
     architecture::{Activation, MaskKind, NormPlacement, Positions},
     link::Chapter,
 };
@@ -21,6 +21,23 @@ pub const UNKNOWN: &str = "\u{fffd}";
 /// The epsilon of layer norms.
 pub const EPSILON: f64 = 1e-5;
 
+/// Bytes, which are the first tokens where tokens are bytes or pairs of them.
+pub const BYTES: usize = 256;
+/// A word as byte pairs are merged in, for Hugging Face's tokenizers: see `chunks` in `model/src/bpe.rs`. Letters,
+/// digits or other signs, 64 at most with a space before them; other white space is alone.
+const WORD: &str = concat!(
+    r" \p{Alphabetic}{1,63}| [\p{N}&&[^\p{Alphabetic}]]{1,63}| [^\s\p{Alphabetic}\p{N}]{1,63}",
+    r"|\p{Alphabetic}{1,64}|[\p{N}&&[^\p{Alphabetic}]]{1,64}|[^\s\p{Alphabetic}\p{N}]{1,64}|\s"
+);
+
+/// How many tokens a model knows.
+pub fn known(checkpoint: &Checkpoint) -> usize {
+    match checkpoint.spec.tokens {
+        Tokens::Bytes | Tokens::Pairs { .. } => BYTES + checkpoint.merges.len() / 2,
+        Tokens::Characters | Tokens::Given => checkpoint.vocabulary.len() + 1,
+    }
+}
+
 /// A file that is about to be written: a head, then one tensor after the other.
 pub struct Outgoing<'a> {
     checkpoint: &'a Checkpoint,
@@ -31,7 +48,7 @@ pub struct Outgoing<'a> {
 
 impl<'a> Outgoing<'a> {
     pub fn new(checkpoint: &'a Checkpoint, with_optimizer: bool) -> Self {
-        let places = places(&checkpoint.spec.gpt, checkpoint.vocabulary.len() + 1);
+        let places = places(&checkpoint.spec.gpt, known(checkpoint));
         let tensors = tensors(&places);
         Self { checkpoint, places, tensors, with_optimizer }
     }
@@ -49,12 +66,18 @@ impl<'a> Outgoing<'a> {
                 move |tensor: &Tensor| (format!("{prefix}{}", tensor.name), tensor.shape.clone());
             self.tensors.iter().map(named)
         });
+        let Checkpoint { spec, vocabulary: characters, merges, .. } = self.checkpoint;
+        let tokens = match spec.tokens {
+            Tokens::Bytes | Tokens::Pairs { .. } => {
+                tokenizer(merges).map(|tokenizer| ("tokenizer", tokenizer))
+            }
+            Tokens::Characters | Tokens::Given => Some(("vocabulary", vocabulary(characters))),
+        };
         let about = [
-            ("config", config(&self.checkpoint.spec.gpt, self.checkpoint.vocabulary.len() + 1)),
-            ("vocabulary", vocabulary(&self.checkpoint.vocabulary)),
+            ("config", config(&spec.gpt, known(self.checkpoint))),
             ("unroll", self.settings(link, text)),
         ];
-        head(about, tensors)
+        head(about.into_iter().chain(tokens), tensors)
     }
 
     /// What only this page needs to go on.
@@ -65,6 +88,7 @@ impl<'a> Outgoing<'a> {
             "learning_rate": self.checkpoint.spec.optimizer.learning_rate,
             "step": self.checkpoint.step,
             "text": text,
+            "merges": self.checkpoint.merges,
         })
         .to_string()
     }
@@ -90,8 +114,8 @@ impl<'a> Outgoing<'a> {
 }
 
 /// What a file begins with that holds these tensors, names and shapes, and says so much about them.
-pub fn head<const N: usize>(
-    about: [(&str, String); N],
+pub fn head<'a>(
+    about: impl IntoIterator<Item = (&'a str, String)>,
     tensors: impl Iterator<Item = (String, Vec<usize>)>,
 ) -> Vec<u8> {
     let mut at = 0;
@@ -121,6 +145,55 @@ pub fn bytes(values: &[f32]) -> Vec<u8> {
 fn vocabulary(characters: &[char]) -> String {
     let characters = characters.iter().map(|character| character.to_string());
     json!([UNKNOWN.to_owned()].into_iter().chain(characters).collect::<Vec<_>>()).to_string()
+}
+
+/// How GPT-2's tokenizers write a byte: as a character that can be seen.
+fn sign(byte: u8) -> char {
+    let is_seen = |byte: &u8| matches!(byte, 33..=126 | 161..=172 | 174..=255);
+    let before = (0..byte).filter(|byte| !is_seen(byte)).count() as u32;
+    let code = if is_seen(&byte) { u32::from(byte) } else { 256 + before };
+    char::from_u32(code).unwrap_or_default()
+}
+
+/// Bytes and their merges as the `tokenizer.json` of Hugging Face's tokenizers. `None` where two merges make the
+/// same bytes: such a file has one id for both.
+fn tokenizer(merges: &[u32]) -> Option<String> {
+    let mut names: Vec<String> = (0..=u8::MAX).map(|byte| sign(byte).to_string()).collect();
+    let mut pairs = Vec::new();
+    for merge in merges.as_chunks::<2>().0 {
+        let [left, right] = merge.map(|id| names.get(id as usize).cloned().unwrap_or_default());
+        names.push(format!("{left}{right}"));
+        pairs.push([left, right]);
+    }
+    let count = names.len();
+    let ids: Map<String, Value> =
+        names.into_iter().enumerate().map(|(id, name)| (name, json!(id))).collect();
+    let by_bytes = |use_regex| json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": use_regex});
+    let words = json!({"type": "Split", "pattern": {"Regex": WORD}, "behavior": "Isolated", "invert": false});
+    let whole = json!({
+        "version": "1.0",
+        "truncation": null,
+        "padding": null,
+        "added_tokens": [],
+        "normalizer": null,
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [words, by_bytes(false)]},
+        "post_processor": null,
+        "decoder": by_bytes(true),
+        "model": {
+            "type": "BPE",
+            "dropout": null,
+            "unk_token": null,
+            "continuing_subword_prefix": null,
+            "end_of_word_suffix": null,
+            "fuse_unk": false,
+            "byte_fallback": false,
+            "ignore_merges": false,
+            "vocab": ids,
+            "merges": pairs,
+        },
+    });
+    let is_whole = whole["model"]["vocab"].as_object().is_some_and(|ids| ids.len() == count);
+    is_whole.then(|| whole.to_string())
 }
 
 /// What transformers calls an activation; `None` for one that it does not have.
