@@ -1,4 +1,4 @@
-//! Where runs are kept: the browser's private file system, which only this page can read.
+//! Where runs and opened models are kept: the browser's private file system, which only this page can read.
 //!
 //! It was chosen over IndexedDB because a file that is written there takes the old one's place only
 //! when it is closed: a tab that ends in the middle leaves the old run whole. And a file is written in
@@ -13,7 +13,9 @@ use web_sys::{
 };
 
 /// The folder of all runs.
-const FOLDER: &str = "runs";
+pub const RUNS: &str = "runs";
+/// The folder of models that were opened.
+pub const MODELS: &str = "models";
 
 /// Why something can't be kept. `Display` would say it to the learner: see [`Trouble::sentence`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +58,8 @@ async fn result<T: JsCast>(promise: Promise) -> Result<T, Trouble> {
     Ok(JsFuture::from(promise).await?.unchecked_into())
 }
 
-/// The folder, made if it is not there.
-async fn folder() -> Result<FileSystemDirectoryHandle, Trouble> {
+/// The folder of this name, made if it is not there.
+async fn folder(name: &str) -> Result<FileSystemDirectoryHandle, Trouble> {
     let storage = leptos::prelude::window().navigator().storage();
     // Missing where the page did not come over https, and in older browsers.
     let has = |object: &JsValue, name: &str| {
@@ -70,7 +72,7 @@ async fn folder() -> Result<FileSystemDirectoryHandle, Trouble> {
         result(storage.get_directory()).await.map_err(|_| Trouble::NoPlace)?;
     let options = FileSystemGetDirectoryOptions::new();
     options.set_create(true);
-    result(root.get_directory_handle_with_options(FOLDER, &options)).await
+    result(root.get_directory_handle_with_options(name, &options)).await
 }
 
 /// One kept file.
@@ -83,9 +85,9 @@ pub struct Entry {
     pub file: File,
 }
 
-/// All files, the newest first.
-pub async fn entries() -> Result<Vec<Entry>, Trouble> {
-    let handles: AsyncIterator = folder().await?.values();
+/// All files of a folder, the newest first.
+pub async fn entries(of: &str) -> Result<Vec<Entry>, Trouble> {
+    let handles: AsyncIterator = folder(of).await?.values();
     let mut entries = Vec::new();
     loop {
         let next: IteratorNext = result(handles.next()?).await?;
@@ -109,14 +111,14 @@ pub async fn entries() -> Result<Vec<Entry>, Trouble> {
     Ok(entries)
 }
 
-pub async fn delete(name: &str) -> Result<(), Trouble> {
-    JsFuture::from(folder().await?.remove_entry(name)).await?;
+pub async fn delete(of: &str, name: &str) -> Result<(), Trouble> {
+    JsFuture::from(folder(of).await?.remove_entry(name)).await?;
     Ok(())
 }
 
 /// Writes a file of this content; the browser does it, and no byte goes through the page.
-pub async fn put(name: &str, content: &Blob) -> Result<(), Trouble> {
-    let writer = Writer::open(name).await?;
+pub async fn put(of: &str, name: &str, content: &Blob) -> Result<(), Trouble> {
+    let writer = Writer::open(of, name).await?;
     let written = match writer.0.write_with_blob(content) {
         Ok(written) => JsFuture::from(written).await,
         Err(error) => Err(error),
@@ -134,11 +136,11 @@ pub async fn put(name: &str, content: &Blob) -> Result<(), Trouble> {
 pub struct Writer(FileSystemWritableFileStream);
 
 impl Writer {
-    pub async fn open(name: &str) -> Result<Self, Trouble> {
+    pub async fn open(of: &str, name: &str) -> Result<Self, Trouble> {
         let options = FileSystemGetFileOptions::new();
         options.set_create(true);
         let handle: FileSystemFileHandle =
-            result(folder().await?.get_file_handle_with_options(name, &options)).await?;
+            result(folder(of).await?.get_file_handle_with_options(name, &options)).await?;
         if !Reflect::get(&handle, &"createWritable".into()).is_ok_and(|f| f.is_function()) {
             return Err(Trouble::NoPlace);
         }

@@ -17,8 +17,8 @@ use web_sys::{Blob, Element, HtmlElement};
 use super::{
     MOST, elsewhere,
     file::{Head, checksum},
-    folder::{self, Trouble},
-    go_on, head_of, labels, model_file, new_name,
+    folder::{self, RUNS, Trouble},
+    go_on, head_of, labels, model_file, new_name, shelf,
 };
 use crate::{
     controls::{counted, four_digits, general, grouped, in_words, pairs_of},
@@ -58,7 +58,7 @@ struct Row {
 async fn rows(store: Store) -> Result<Vec<Row>, Trouble> {
     let others = elsewhere(store).await;
     let mut rows = Vec::new();
-    for entry in folder::entries().await? {
+    for entry in folder::entries(RUNS).await? {
         let head = head_of(&entry).await.ok();
         let elsewhere = others.contains(&entry.name);
         let name = labels::name_of(&entry.name);
@@ -71,7 +71,7 @@ async fn rows(store: Store) -> Result<Vec<Row>, Trouble> {
 }
 
 /// How long ago, in words.
-fn ago(milliseconds: f64) -> String {
+pub fn ago(milliseconds: f64) -> String {
     let minutes = (milliseconds / 60_000.0).max(0.0);
     let (number, noun) = match minutes {
         ..1.0 => return "just now".to_owned(),
@@ -215,7 +215,7 @@ fn card(store: Store, row: Row) -> AnyView {
 async fn remove(store: Store, files: &[String]) {
     for file in files {
         set_deleted(store, file, true);
-        match folder::delete(file).await {
+        match folder::delete(RUNS, file).await {
             Ok(()) => _ = labels::rename(file, ""),
             Err(_) => store.notify(Severity::Refusal, "A kept run could not be deleted."),
         }
@@ -264,7 +264,7 @@ impl Bin {
         let (all, elsewhere) = (files.len(), elsewhere(self.store).await);
         files.retain(|file| !elsewhere.contains(file));
         let mut runs = Vec::new();
-        for entry in folder::entries().await.unwrap_or_default() {
+        for entry in folder::entries(RUNS).await.unwrap_or_default() {
             if !files.contains(&entry.name) {
                 continue;
             }
@@ -289,7 +289,7 @@ impl Bin {
         let mut is_own = false;
         self.others.try_set(0);
         for run in self.runs.try_update(core::mem::take).unwrap_or_default() {
-            match folder::put(&run.file, &run.content).await {
+            match folder::put(RUNS, &run.file, &run.content).await {
                 Ok(()) => {
                     labels::rename(&run.file, &run.name);
                     is_own |= set_deleted(self.store, &run.file, false);
@@ -354,7 +354,7 @@ fn focus_within(frames: u32, to: Vec<String>, had: Option<Element>) {
 
 /// Copies a run into a file of its own.
 async fn duplicate(store: Store, file: &str) {
-    let entries = folder::entries().await.unwrap_or_default();
+    let entries = folder::entries(RUNS).await.unwrap_or_default();
     if entries.len() >= MOST {
         store.notify(
             Severity::Refusal,
@@ -365,14 +365,14 @@ async fn duplicate(store: Store, file: &str) {
     let Some(entry) = entries.into_iter().find(|entry| entry.name == file) else { return };
     let copy = new_name();
     let text = head_of(&entry).await.map_or_else(|_| String::new(), |head| head.text);
-    match folder::put(&copy, &entry.file).await {
+    match folder::put(RUNS, &copy, &entry.file).await {
         Ok(()) => {
             let name = labels::name_of(file).unwrap_or(text);
             labels::rename(&copy, &format!("Copy of {name}"));
         }
         Err(_) => {
             // What was begun of it.
-            let _ = folder::delete(&copy).await;
+            let _ = folder::delete(RUNS, &copy).await;
             store.notify(Severity::Refusal, "This run could not be duplicated.");
         }
     }
@@ -625,6 +625,7 @@ pub(super) fn list() -> AnyView {
     };
     view! {
         {model_file::section(store)}
+        {shelf::section(store)}
         <section class="kept" data-testid="kept-runs">
             <h3 id=HEADING tabindex="-1">"Kept runs"</h3>
             {shown}

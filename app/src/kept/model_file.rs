@@ -21,13 +21,14 @@ use super::{
     is_model,
     outgoing::{Outgoing, is_gpt2},
     run,
+    shelf::Opened,
     study_file::{Reading, written},
 };
 use crate::{
     chapters,
     controls::pairs_of,
     corpora,
-    course::{begin_at_title, go, use_lab},
+    course::{go, use_lab},
     figures::{Curve, hand_over},
     reactive::{effect, next_task},
     store::{Heard, Opening, Run, Severity, Store, Told},
@@ -76,7 +77,7 @@ pub fn section(store: Store) -> AnyView {
         }
     });
     let is_started = move || store.started.with(Option::is_some);
-    let is_ready = move || is_started() && store.tokens() == Tokens::Characters;
+    let is_ready = move || is_started() && !store.is_given();
     let ask = move |what| {
         wanted.update_value(|wanted| {
             wanted.retain(|other| *other != what);
@@ -86,16 +87,16 @@ pub fn section(store: Store) -> AnyView {
     };
     let note = move || match store.built.with(|link| is_gpt2(&link.gpt.architecture)) {
         _ if store.is_given() => {
-            "This model was opened from files, which you still have. Only models that were trained here are saved."
+            "This model was opened, not trained here. Only models that were trained here can be saved to a file."
         }
-        _ if store.tokens() != Tokens::Characters => {
-            "Model files hold models that read single characters, so this one can’t be saved as a file. This browser keeps it all the same."
+        true if store.tokens() != Tokens::Characters => {
+            "The file holds the weights and the tokenizer. The weights have the names and shapes of GPT-2 in Hugging Face’s transformers, so transformers can use them, and tokenizers can read the tokenizer. PyTorch can read the weights with the safetensors library."
         }
         true => {
             "The file holds the weights and the vocabulary. The weights have the names and shapes of GPT-2 in Hugging Face’s transformers, so transformers can use them. PyTorch can read them with the safetensors library."
         }
         false => {
-            "The file holds the weights and the vocabulary. PyTorch can read the weights with the safetensors library. This model is not built like GPT-2, so Hugging Face’s transformers can’t run it."
+            "The file holds the weights and what the tokens are. PyTorch can read the weights with the safetensors library. This model is not built like GPT-2, so Hugging Face’s transformers can’t run it."
         }
     };
     let obstacle = move || store.built.with(|link| run::obstacle(link, store.tokens()));
@@ -249,6 +250,15 @@ async fn hand_over_pieces(
 /// Opens the model among some files, with what the others say about it; or a whole run, if they are a
 /// folder or one is an archive.
 pub fn open(store: Store, files: Vec<File>, is_folder: bool) {
+    open_from(store, files, is_folder, None);
+}
+
+/// Opens a model that is kept in the browser under this name.
+pub fn open_kept(store: Store, files: Vec<File>, kept: String) {
+    open_from(store, files, false, Some(kept));
+}
+
+fn open_from(store: Store, files: Vec<File>, is_folder: bool, kept: Option<String>) {
     let model = files.iter().find(|file| is_model(file));
     let archive = files.iter().find(|file| run::is_archive(file));
     let Some(chosen) = model.or(archive).or(files.first()).cloned() else { return };
@@ -259,7 +269,7 @@ pub fn open(store: Store, files: Vec<File>, is_folder: bool) {
         let done = match is_folder {
             true => run::bring_back(&attempt, &files).await,
             false if run::is_archive(&chosen) => run::bring_back(&attempt, &[chosen]).await,
-            false => take(&attempt, &chosen, &files).await,
+            false => take(&attempt, &chosen, &files, kept).await,
         };
         let refused = match done {
             Ok(()) => return,
@@ -314,7 +324,13 @@ impl Drop for Attempt {
     }
 }
 
-async fn take(attempt: &Attempt, model: &File, files: &[File]) -> Result<(), Refusal> {
+/// `kept` is where the files are kept in the browser, if they come from there.
+async fn take(
+    attempt: &Attempt,
+    model: &File,
+    files: &[File],
+    kept: Option<String>,
+) -> Result<(), Refusal> {
     let store = attempt.store;
     let (size, head) = (model.size(), head_of(model).await?);
     if let Some(mut reading) = Reading::new(&head, size as u64, settings)? {
@@ -331,13 +347,17 @@ async fn take(attempt: &Attempt, model: &File, files: &[File]) -> Result<(), Ref
         ..Beside::default()
     };
     let mut is_given = false;
+    let mut all = vec![model.clone()];
     for file in files.iter().filter(|file| !is_model(file) && file.size() <= LONGEST_BESIDE) {
+        all.push(file.clone());
         let text = bytes(file, 0.0, file.size()).await?;
         let text = String::from_utf8_lossy(&text).into_owned();
         is_given |= beside.add(file.name(), text);
     }
     if is_given {
-        return take_given(attempt, model, Arriving::new(&head, size as u64, &beside)?).await;
+        let opened = Opened { files: all, kept };
+        return take_given(attempt, model, Arriving::new(&head, size as u64, &beside)?, opened)
+            .await;
     }
     let mut incoming = Incoming::new(&head, size as u64, &beside, settings)?;
     pour(model, incoming.ranges(), |number, bytes| incoming.take(number, bytes)).await?;
@@ -378,13 +398,20 @@ async fn told(ask: impl FnOnce(Heard)) -> Result<u64, Refusal> {
 
 /// Hands a model of another's making to an engine of its own, piece by piece. The model on show stays until
 /// it is complete.
-async fn take_given(attempt: &Attempt, model: &File, arriving: Arriving) -> Result<(), Refusal> {
+async fn take_given(
+    attempt: &Attempt,
+    model: &File,
+    arriving: Arriving,
+    opened: Opened,
+) -> Result<(), Refusal> {
     attempt.quiet();
     let (store, mut notice, number) = (attempt.store, None, Cell::new(None));
     let done = hand_on(attempt, model, &arriving, (&mut notice, &number)).await;
     notice.into_iter().for_each(|id| store.dismiss(id));
     match done {
         Ok(true) => {
+            store.keeping(|keeping| keeping.opened = Some(opened));
+            store.kept.notify();
             arriving.notes.into_iter().for_each(|note| store.notify(Severity::Note, note));
             // What is said of it is another story, from its beginning.
             if store.link.with_untracked(|link| link.chapter == Chapter::Gpt) {
@@ -393,7 +420,6 @@ async fn take_given(attempt: &Attempt, model: &File, arriving: Arriving) -> Resu
                     link.view.clear();
                     link.twin.clear();
                 });
-                begin_at_title();
             }
         }
         Ok(false) => store.abandon(number.get()),
