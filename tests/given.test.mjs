@@ -123,6 +123,13 @@ test("the views of an opened model fit everywhere, and are read with keys alone"
     await openView(page, view);
     await fitsEverywhere(page);
   }
+  await openView(page, "heads");
+  await byId(page, "lab-switch").click();
+  await byId(page, "head-l1-h1").click();
+  await byId(page, "lab-off").getByText(/^Layer 1, head 1 off: the loss on your sentence is \d+\.\d{3} instead of/).waitFor();
+  await fitsEverywhere(page);
+  await byId(page, "lab-all-on").click();
+  await openView(page, "jobs");
   const figure = await live(page, "jobs");
   await figure.locator("[tabindex='0']").first().focus();
   await page.keyboard.press("ArrowRight");
@@ -138,6 +145,57 @@ test("of two openings in one breath the later one counts", async (t) => {
   await choose(page, files);
   await isOpened(page);
   await eventually(async () => (await byId(page, "notice").count()) <= 1, "at most one message");
+  await live(page, "attention");
+});
+
+test("an opened model is kept in the browser, opened again after a reload, and deleted", async (t) => {
+  const page = await site.open(t, SMALL);
+  await choose(page, ["model.safetensors", "config.json", "tokenizer.json"].map(golden));
+  await isOpened(page);
+  await openSettings(page);
+  await byId(page, "shelf-keep").click();
+  await said(page, "The model is now stored in this browser");
+  const model = byId(page, "shelf-model");
+  await model.getByText(/^2 layers, 4 heads, 0\.1 million parameters: 0\.2 MB, kept just now \(open now\)$/).waitFor();
+  assert.equal(await byId(page, "shelf-keep").count(), 0, "it is kept already");
+  await page.reload();
+  await settled(page);
+  await openSettings(page);
+  await model.getByRole("button", { name: /^Open: 2 layers, 4 heads/ }).click();
+  await isOpened(page);
+  // Its tokenizer came with it.
+  await closeSettings(page);
+  await byId(page, "probe-input").fill(expected.text);
+  await settled(page);
+  assert.equal((await exported(page, "attention")).axes[0].labels.length, expected.ids.length);
+  await openSettings(page);
+  await model.getByText("(open now)").waitFor();
+  await model.getByRole("button", { name: /^Delete/ }).click();
+  await eventually(async () => (await model.count()) === 0, "the copy is gone");
+  const left = await page.evaluate(async () => {
+    const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle("models");
+    return Array.fromAsync(folder.keys());
+  });
+  assert.deepEqual(left, []);
+  // The model on show does not need it, and can be kept anew.
+  await byId(page, "shelf-keep").waitFor();
+});
+
+test("where the browser has no room for a model it says so and keeps nothing of it", async (t) => {
+  const full = () => {
+    const write = FileSystemWritableFileStream.prototype.write;
+    FileSystemWritableFileStream.prototype.write = function (content) {
+      const isModel = content instanceof File && content.name.endsWith(".safetensors");
+      return isModel ? Promise.reject(new DOMException("full", "QuotaExceededError")) : write.call(this, content);
+    };
+  };
+  const page = await site.open(t, SMALL, { init: [full] });
+  await choose(page, ["model.safetensors", "config.json", "tokenizer.json"].map(golden));
+  await isOpened(page);
+  await openSettings(page);
+  await byId(page, "shelf-keep").click();
+  await said(page, /doesn’t have the 0\.2 MB that this model needs, so it was not kept/);
+  assert.equal(await byId(page, "shelf-model").count(), 0);
   await live(page, "attention");
 });
 

@@ -354,6 +354,41 @@ test("every view is of the living model", async (t) => {
   await live(page, "loss");
 });
 
+test("the model is asked without some of its heads, and trains with all of them", async (t) => {
+  const page = await site.open(t, `${SMALL}&view=heads&step=20`);
+  const said = async () => (await byId(page, "lab-off").textContent()).trim();
+  await numberUntil(page, "loss-step", (step) => step === 20);
+  await settled(page);
+  assert.equal(await said(), "");
+  await byId(page, "lab-switch").focus();
+  await page.keyboard.press("Enter");
+  assert.match(await said(), /^Click a head to switch it off/);
+  await byId(page, "head-l1-h1").focus();
+  for (const key of ["ArrowRight", "Enter"]) await page.keyboard.press(key);
+  await eventually(async () => parameter(page, "off") === "1.2");
+  assert.equal(await byId(page, "head-l1-h2").getAttribute("aria-label"), "layer 1, head 2, switched off");
+  const costs = /^Layer 1, head 2 off: the loss on your sentence is \d\.\d{3} instead of \d\.\d{3} nats/;
+  await eventually(async () => costs.test(await said()), said);
+  await eventually(async () => /with 1 head off/.test(await byId(page, "writing-line").textContent()));
+  // What is exported says so.
+  assert.equal((await exported(page, "heads")).heads_off, "1.2");
+  await byId(page, "lab-all-off").click();
+  await eventually(async () => parameter(page, "off") === "1.1,1.2,2.1,2.2");
+  await eventually(async () => /^4 heads off: the loss/.test(await said()), said);
+  for (const step of [21, 22]) {
+    await byId(page, "train-step").click();
+    await numberUntil(page, "loss-step", (taken) => taken === step);
+  }
+  await byId(page, "lab-all-on").click();
+  await eventually(async () => parameter(page, "off") === null && !/off: /.test(await said()), said);
+  const loss = await number(page, "loss-value");
+  // The same run, with all heads on all the time.
+  const alone = await site.open(t, `${SMALL}&step=22`);
+  await numberUntil(alone, "loss-step", (step) => step === 22);
+  await settled(alone);
+  assert.equal(await number(alone, "loss-value"), loss);
+});
+
 test("the batch on show is what the next step learns from, at every moment", async (t) => {
   const page = await site.open(t, SMALL);
   await live(page, "attention");

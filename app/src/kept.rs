@@ -14,6 +14,7 @@ mod native;
 mod outgoing;
 mod places;
 mod run;
+mod shelf;
 mod study_file;
 
 use core::pin::Pin;
@@ -27,7 +28,7 @@ use web_sys::{File, FileList};
 
 use self::{
     file::{Body, Damaged, Head, Reader, has_merges},
-    folder::{Entry, Trouble, Writer},
+    folder::{Entry, RUNS, Trouble, Writer},
 };
 use crate::{
     controls::{model_name, pairs_of},
@@ -144,6 +145,8 @@ pub struct Keeping {
     told: Option<Trouble>,
     /// How often the learner began something: another run, or the opening of a file.
     pub begun: u32,
+    /// Where the model on show came from, if it was opened from files.
+    opened: Option<shelf::Opened>,
 }
 
 impl Keeping {
@@ -259,7 +262,7 @@ async fn write(
     body: &Body,
     checkpoint: &Checkpoint,
 ) -> Result<(), Trouble> {
-    let writer = Writer::open(name).await?;
+    let writer = Writer::open(RUNS, name).await?;
     match pour(&writer, head, body, checkpoint).await {
         Ok(()) => writer.close().await,
         Err(trouble) => {
@@ -299,12 +302,12 @@ async fn elsewhere(store: Store) -> Vec<String> {
 /// Lets the oldest runs go that no tab has open: those whose files are the oldest, so that one that was
 /// just brought back stays.
 async fn prune(store: Store) {
-    let Ok(entries) = folder::entries().await else { return };
+    let Ok(entries) = folder::entries(RUNS).await else { return };
     if entries.len() > MOST {
         let elsewhere = elsewhere(store).await;
         for entry in entries.iter().skip(MOST).filter(|entry| !elsewhere.contains(&entry.name)) {
             // What can't be deleted now will be the next time.
-            if folder::delete(&entry.name).await.is_ok() {
+            if folder::delete(RUNS, &entry.name).await.is_ok() {
                 labels::rename(&entry.name, "");
             }
         }
@@ -357,7 +360,7 @@ async fn read(entry: &Entry) -> Result<Run, Damaged> {
 
 /// Goes on with a kept run.
 async fn go_on(store: Store, name: &str) {
-    let entries = folder::entries().await.unwrap_or_default();
+    let entries = folder::entries(RUNS).await.unwrap_or_default();
     let Some(entry) = entries.into_iter().find(|entry| entry.name == name) else {
         store.notify(
             Severity::Refusal,

@@ -7,7 +7,7 @@ use core::time::Duration;
 use std::{rc::Rc, sync::Arc};
 
 use leptos::prelude::*;
-use unroll_protocol::{Ask, Command, Packed, Recorded, RunState};
+use unroll_protocol::{Ask, Command, Packed, Recorded, RunState, study::heads::HeadAt};
 
 use crate::{
     controls::use_timer,
@@ -37,6 +37,8 @@ pub struct Questions {
     pub step: RwSignal<u32>,
     /// The moment that is looked at, by its step; `None` is the present.
     pub at: RwSignal<Option<u32>>,
+    /// Heads that are switched off in the model that is asked, where it is the lab's.
+    pub off: Signal<Vec<HeadAt>>,
     /// The step that it trains to by itself, because a link says so; 0 for none.
     pub goal: RwSignal<u32>,
     /// The moments that can be looked at.
@@ -83,6 +85,7 @@ impl Questions {
             state: RwSignal::new(RunState::Paused),
             step: RwSignal::new(0),
             at: RwSignal::new(None),
+            off: Signal::stored(Vec::new()),
             goal: RwSignal::new(0),
             recorded: RwSignal::default(),
             behind: RwSignal::new(0),
@@ -99,6 +102,11 @@ impl Questions {
             }
         });
         questions
+    }
+
+    /// The same model, asked without the heads that are `off`.
+    pub fn without(self, off: impl Into<Signal<Vec<HeadAt>>>) -> Self {
+        Self { off: off.into(), ..self }
     }
 
     /// The step that is looked at: the present one, or that of a moment. Tracks it.
@@ -138,7 +146,8 @@ impl Questions {
             (open.last, open.send.clone())
         });
         let Some((id, send)) = asked else { return 0 };
-        send(&Command::Ask { id, question, at: self.at.get_untracked() });
+        let (at, off) = (self.at.get_untracked(), self.off.get_untracked());
+        send(&Command::Ask { id, question, at, off });
         id
     }
 
@@ -298,10 +307,13 @@ type Show = Rc<dyn Fn(&Packed) -> Result<(), String>>;
 /// at. What is said of the present may be of a later step than the page knew of.
 type When = (u32, bool);
 
+/// A question, and the heads that are off in the model it is about.
+type What = (Packed, Vec<HeadAt>);
+
 /// What was asked, of which model when in its training, and when.
 #[derive(Default)]
 struct Asked {
-    last: Option<(Packed, u32, When)>,
+    last: Option<(What, u32, When)>,
     open: Option<u32>,
     at: f64,
 }
@@ -328,7 +340,7 @@ fn use_standing(
             Some(step) => (step, true),
             None => (questions.step.get(), false),
         });
-        Some((question, questions.generation.get(), when))
+        Some(((question, questions.off.get()), questions.generation.get(), when))
     });
     let asked = StoredValue::new_local(Asked::default());
     let again = RwSignal::new(0u32);
@@ -374,7 +386,7 @@ fn use_standing(
         let (question, generation, when) = now;
         let when =
             when.unwrap_or_else(|| untrack(|| (questions.shown(), questions.at.get().is_some())));
-        let id = questions.ask(question.clone(), take.clone());
+        let id = questions.ask(question.0.clone(), take.clone());
         asked.update_value(|asked| {
             let last = Some((question, generation, when));
             *asked = Asked { last, open: Some(id), at: clock() };
@@ -396,7 +408,7 @@ fn use_standing(
 
 /// Whether what was asked last answers what is due now: the same of the same model, with the same
 /// weights if that matters.
-fn answers(last: Option<&(Packed, u32, When)>, due: &(Packed, u32, Option<When>)) -> bool {
+fn answers(last: Option<&(What, u32, When)>, due: &(What, u32, Option<When>)) -> bool {
     last.is_some_and(|last| {
         (&last.0, last.1) == (&due.0, due.1) && due.2.is_none_or(|when| when == last.2)
     })

@@ -125,7 +125,8 @@ impl Store {
         let link = RwSignal::new(link);
         let moments = memo(move || link.with(|link| link.moments));
         let questions =
-            Questions::new(move |command| engine::send(engine, command), watched.into(), moments);
+            Questions::new(move |command| engine::send(engine, command), watched.into(), moments)
+                .without(memo(move || link.with(|link| link.off.clone())));
         let probe = RwSignal::new(probe);
         let inspecting = RwSignal::new(None::<[u32; 3]>);
         // Nothing shows it but the views that say so; a row is worked out beside it.
@@ -186,9 +187,10 @@ impl Store {
                 store.keep_pace();
             }
         });
-        // Each moment writes as it did then.
+        // Each moment writes as it did then, and a model without some heads as it does without them.
         effect(move || {
             questions.at.track();
+            questions.off.track();
             if store.started.with_untracked(Option::is_some) {
                 store.write_again();
             }
@@ -637,7 +639,8 @@ impl Store {
                 let writing = Writing { step, text, done };
                 self.written.set(writing.clone());
                 // Of a moment of the past there is a draft, or none was due then.
-                if done && self.questions.at.get_untracked().is_none() {
+                let is_whole = self.questions.off.with_untracked(Vec::is_empty);
+                if done && is_whole && self.questions.at.get_untracked().is_none() {
                     self.drafts.update(|drafts| {
                         drafts.retain(|draft| draft.step < step);
                         if drafts.last().is_none_or(|last| step > last.step + last.step / 2) {

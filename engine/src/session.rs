@@ -18,7 +18,7 @@ use burn::tensor::Device;
 use unroll_model::{Filling, Trainer};
 use unroll_protocol::{
     Checkpoint, Command, CommandKind, Event, ExperimentSpec, LabQuestion, Packed, Recorded,
-    RunState, gpt, text::check_size,
+    RunState, gpt, study::heads::HeadAt, text::check_size,
 };
 
 use crate::{
@@ -198,7 +198,9 @@ impl<S: Studies> Session<S> {
             Command::SetLearningRate(rate) => {
                 self.in_training()?.set_learning_rate(rate)?;
             }
-            Command::Ask { id, question, at } => self.answer(id, &question, at, post).await?,
+            Command::Ask { id, question, at, off } => {
+                self.answer(id, &question, at, &off, post).await?;
+            }
             Command::Save => match self.present()? {
                 Present::Given(..) => return Err(NOT_TRAINED.to_owned()),
                 Present::Gpt(experiment, _) => {
@@ -284,13 +286,14 @@ impl<S: Studies> Session<S> {
         id: u32,
         question: &Packed,
         at: Option<u32>,
+        off: &[HeadAt],
         post: &mut impl FnMut(Event),
     ) -> Result<(), String> {
         let now = (self.now)();
         let (step, answer) = match self.present()? {
             Present::Study(study) => study.ask(question, at).await?,
             present => {
-                let asked = Asked::of(present, at).ok_or(NOT_OURS)?;
+                let asked = Asked::of(present, at, off).ok_or(NOT_OURS)?;
                 let question = question.unpack().map_err(|_| NOT_OURS)?;
                 if let LabQuestion::Gpt(gpt::Question::Writing(question)) = question {
                     let writing = Writing::new(id, &asked, question, now)?;

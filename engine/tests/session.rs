@@ -6,12 +6,12 @@ use burn::tensor::Device;
 use unroll_engine::session::{Marker, NoStudies, Session, Studies};
 use unroll_model::{AnyStudy, Filling};
 use unroll_protocol::{
-    Architecture, Ask, Checkpoint, Command, CommandKind, CurvePoint, Event, ExperimentSpec,
-    GivenModel, GptSpec, Link, OptimizerSpec, Packed, Question, Recorded, RunState, SampleSpec,
-    Sampling, Started, StudyStarted, TokenizerFile, Tokens, Trace, Weights,
+    Architecture, Ask, AttentionRow, Checkpoint, Command, CommandKind, CurvePoint, Event,
+    ExperimentSpec, GivenModel, GptSpec, Link, OptimizerSpec, Packed, Question, Recorded, RunState,
+    SampleSpec, Sampling, Started, StudyStarted, TokenizerFile, Tokens, Trace, Weights,
     gpt::{HeadScores, Lens, Patched, Place, Written, ask},
     link::Chapter,
-    study::tokens,
+    study::{heads::HeadAt, tokens},
 };
 
 const TEXT: &str = "the cat sat on the mat and the dog sat on the log. ";
@@ -141,7 +141,7 @@ impl<G: Marker> Driven<NoStudies<G>> {
     /// The answer of the kept moment nearest to step `at`.
     fn trace_at(&mut self, at: u32, text: &str) -> Trace {
         let question = Packed::of(&Question::from(ask::Trace { text: text.to_owned() }));
-        match self.say(Command::Ask { id: 9, question, at: Some(at) }).remove(0) {
+        match self.say(Command::Ask { id: 9, question, at: Some(at), off: Vec::new() }).remove(0) {
             Event::Answered { id: 9, step, answer, more: false } => {
                 let trace: Trace = answer.unpack().expect("a trace");
                 assert_eq!(trace.step, step);
@@ -290,7 +290,7 @@ fn traces_are_answered_in_mid_step_and_rows_sum_to_one() {
     assert!(reason.ends_with("not this chapter's."), "{reason}");
     let damaged = Packed::of(&[200u8; 3]);
     let (command, reason) =
-        refused(&driven.say(Command::Ask { id: 5, question: damaged, at: None }));
+        refused(&driven.say(Command::Ask { id: 5, question: damaged, at: None, off: Vec::new() }));
     assert_eq!(command, CommandKind::Ask(5));
     assert!(reason.ends_with('.'), "{reason}");
 }
@@ -336,7 +336,7 @@ fn moments_keep_within_the_budget_of_this_model_and_of_the_next() {
     // This one is on show.
     let question = Packed::of(&Question::from(ask::Trace { text: "the".to_owned() }));
     let at = Some(20);
-    let look = || Command::Ask { id: 9, question: question.clone(), at };
+    let look = || Command::Ask { id: 9, question: question.clone(), at, off: Vec::new() };
     let seen = driven.say(look());
     let said = driven.say(Command::Budget(1));
     let [Event::Recorded(left)] = said.as_slice() else {
@@ -437,6 +437,67 @@ fn a_chapters_models_are_saved_and_gone_on_with() {
     again.steps(1);
     whole.steps(1);
     assert_eq!(save(&mut again), save(&mut whole));
+}
+
+#[test]
+fn a_model_is_asked_without_some_heads_and_trains_with_all() {
+    let asked = |driven: &mut Driven, question: Packed, off: &[(u32, u32)]| {
+        let off = off.iter().map(|&(layer, head)| HeadAt { layer, head }).collect();
+        match driven.say(Command::Ask { id: 3, question, at: None, off }).remove(0) {
+            Event::Answered { answer, .. } => answer,
+            other => panic!("no answer: {other:?}"),
+        }
+    };
+    let mut driven = Driven::started(spec(), TEXT);
+    driven.train(10);
+    let trace = |driven: &mut Driven, text: &str, off: &[(u32, u32)]| -> Trace {
+        let question = ask::Trace { text: text.into() }.packed();
+        asked(driven, question, off).unpack().expect("a trace")
+    };
+    let [whole, without, other] =
+        [&[][..], &[(1, 1)], &[(1, 2), (7, 1)]].map(|off| trace(&mut driven, "the cat", off));
+    // What the first layer looks at has nothing to do with what its heads write.
+    assert_eq!(whole.weights.block(&[0]), without.weights.block(&[0]));
+    assert_ne!(whole.weights.block(&[1]), without.weights.block(&[1]));
+    assert_ne!(whole.probabilities, without.probabilities);
+    assert_ne!(other.probabilities, without.probabilities);
+    // Without any head, a token's bet depends on itself and its position alone.
+    let all = [(1, 1), (1, 2), (2, 1), (2, 2)];
+    let mut bets = |off: &[(u32, u32)]| {
+        ["the cat", "sat cat"]
+            .map(|text| trace(&mut driven, text, off).probabilities.block(&[6]).unwrap().to_vec())
+    };
+    let ([one, two], [without_one, without_two]) = (bets(&[]), bets(&all));
+    assert_ne!(one, two);
+    assert_eq!(without_one, without_two);
+    let row = ask::Row { text: "the cat".into(), layer: 1, head: 0, query: 4 }.packed();
+    let row: AttentionRow = asked(&mut driven, row, &[(1, 1)]).unpack().expect("a row");
+    assert_eq!(row.weights, without.weights.block(&[1, 0, 4]).unwrap());
+    let sample = |length| SampleSpec {
+        prompt: "the".into(),
+        length,
+        sampling: Sampling::GREEDY,
+        seed: 3,
+        place: Place::Lab,
+    };
+    let mut written = |off: &[(u32, u32)]| {
+        let off = off.iter().map(|&(layer, head)| HeadAt { layer, head }).collect();
+        let question = ask::Writing { sample: sample(30) }.packed();
+        driven.say(Command::Ask { id: 4, question, at: None, off });
+        driven.until(|events| {
+            matches!(events.last(), Some(Event::Answered { id: 4, more: false, .. }))
+        });
+        match driven.events.last() {
+            Some(Event::Answered { answer, .. }) => answer.unpack::<Written>().unwrap().surprises,
+            other => panic!("nothing written: {other:?}"),
+        }
+    };
+    assert_ne!(written(&[]), written(&all));
+    // Nothing of it stays: training goes on as if nobody had asked.
+    driven.train(20);
+    let mut alone = Driven::started(spec(), TEXT);
+    alone.train(20);
+    assert_eq!(driven.points(), alone.points());
 }
 
 #[test]

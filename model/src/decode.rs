@@ -23,6 +23,8 @@ use crate::{
 
 /// Milliseconds after which each half of a [`race`] ends.
 const LONGEST_RACE: f64 = 300.0;
+/// Most logits that [`surprise`] holds at a time: 16 MB.
+const MOST_LOGITS: usize = 1 << 22;
 
 /// Logits of the next token after `text` with each of `endings`, whose ids outside the vocabulary are
 /// left out.
@@ -143,24 +145,30 @@ pub async fn surprise(
     let half = (length / 2).max(1);
     // The last stretch ends with the text.
     let starts: Vec<usize> = (0..count - length).step_by(half).chain([count - length]).collect();
-    let stretches = starts.iter().flat_map(|&start| tokens[start..start + length].to_vec());
-    let stretches: Vec<u32> = stretches.collect();
-    let input = token_tensor(&stretches, starts.len(), &model.device());
-    let logits = model.forward(input).reshape([-1]);
-    let logits = read_all([logits]).await.map_err(SampleError::Read)?.concat();
     let mut surprises = Vec::with_capacity(count - 1);
     let mut expected = Vec::with_capacity(count - 1);
-    for (row, logits) in logits.chunks(vocabulary).enumerate() {
-        // The token that this row bets on. What an earlier stretch has said is not said again.
-        let at = starts[row / length] + row % length + 1;
-        if at != surprises.len() + 1 || at >= count {
-            continue;
+    // A row is as long as the vocabulary.
+    let most_rows = (MOST_LOGITS / vocabulary).max(1);
+    for &start in &starts {
+        let input = token_tensor(&tokens[start..start + length], 1, &model.device());
+        let stream = model.stream(input, None);
+        // What an earlier stretch has said is not said again, and nothing follows the last token.
+        let end = length.min(count - 1 - start);
+        let mut first = surprises.len() - start;
+        while first < end {
+            let rows = most_rows.min(end - first);
+            let logits = model.logits(stream.clone().narrow(1, first, rows)).reshape([-1]);
+            let logits = read_all([logits]).await.map_err(SampleError::Read)?.concat();
+            for (row, logits) in logits.chunks(vocabulary).enumerate() {
+                let bets = shares(logits, &Sampling::PLAIN)?;
+                let next = tokens[start + first + row + 1];
+                surprises.push(-libm::log(bets[next as usize].into()) as f32);
+                let best = (0..vocabulary).rev().max_by(|&a, &b| bets[a].total_cmp(&bets[b]));
+                let best = best.unwrap_or_default();
+                expected.push((tokenizer.label(best as u32), bets[best]));
+            }
+            first += rows;
         }
-        let bets = shares(logits, &Sampling::PLAIN)?;
-        surprises.push(-libm::log(bets[tokens[at] as usize].into()) as f32);
-        let best = (0..vocabulary).rev().max_by(|&a, &b| bets[a].total_cmp(&bets[b]));
-        let best = best.unwrap_or_default();
-        expected.push((tokenizer.label(best as u32), bets[best]));
     }
     let seen = if starts.len() > 1 { length - half } else { length } as u32;
     let characters = tokenizer.characters_in(&tokens[1..]) as u32;

@@ -51,15 +51,6 @@ pub struct Gpt {
     context: usize,
 }
 
-/// Changes to the model for one pass.
-#[derive(Clone, Debug, Default)]
-pub struct Intervention {
-    /// An attention mask in place of the model's own.
-    pub mask: Option<Mask>,
-    /// Heads whose output is replaced by 0: layer and head, counted from 0.
-    pub heads_off: Vec<(usize, usize)>,
-}
-
 /// What a block's attention keeps of the tokens it has read: keys and values, each
 /// `[batch, heads, T, d]`.
 pub type KeysAndValues = [Tensor<4>; 2];
@@ -85,8 +76,8 @@ pub struct GptTrace {
     pub embeddings: Tensor<3>,
     /// One for each block.
     pub layers: Vec<LayerTrace>,
-    /// The rules of each layer's attention.
-    pub rules: Vec<AttentionRules>,
+    /// The rules of attention, in every layer.
+    pub rules: AttentionRules,
     /// The input of the head, `[batch, T, width]`.
     pub final_norm: Tensor<3>,
     /// `[batch, T, vocabulary]`
@@ -156,7 +147,7 @@ impl Gpt {
     ///
     /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
     pub fn forward(&self, tokens: Tensor<2, Int>) -> Tensor<3> {
-        self.logits(self.stream(tokens, &Intervention::default()))
+        self.logits(self.stream(tokens, None))
     }
 
     /// Logits of the token after the last one only.
@@ -171,25 +162,25 @@ impl Gpt {
     /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
     pub fn forward_last(&self, tokens: Tensor<2, Int>) -> Tensor<3> {
         let [_, length] = tokens.dims();
-        self.logits(self.stream(tokens, &Intervention::default()).narrow(1, length - 1, 1))
+        self.logits(self.stream(tokens, None).narrow(1, length - 1, 1))
     }
 
-    /// Like [`forward`](Self::forward), with `intervention`.
-    pub fn forward_with(&self, tokens: Tensor<2, Int>, intervention: &Intervention) -> Tensor<3> {
-        self.logits(self.stream(tokens, intervention))
+    /// Like [`forward`](Self::forward), under an attention `mask` in place of the model's own.
+    pub fn forward_under(&self, tokens: Tensor<2, Int>, mask: Mask) -> Tensor<3> {
+        self.logits(self.stream(tokens, Some(mask)))
     }
 
-    /// Like [`forward_with`](Self::forward_with), and returns the intermediate results. The logits
-    /// are the same to the last bit.
-    pub fn forward_traced(&self, tokens: Tensor<2, Int>, intervention: &Intervention) -> GptTrace {
+    /// Like [`forward`](Self::forward), or [`forward_under`](Self::forward_under) a mask, and returns the
+    /// intermediate results. The logits are the same to the last bit.
+    pub fn forward_traced(&self, tokens: Tensor<2, Int>, mask: Option<Mask>) -> GptTrace {
         let [_, length] = tokens.dims();
-        let rules = self.rules(length, intervention);
+        let rules = self.rules_under(mask, length);
         let (tokens, positions) = self.embed_apart(tokens, 0);
         let embeddings = sum(tokens.clone(), positions.clone());
         let mut layers: Vec<LayerTrace> = Vec::with_capacity(self.blocks.len());
-        for (block, rules) in self.blocks.iter().zip(&rules) {
+        for block in &self.blocks {
             let input = layers.last().map_or(&embeddings, |layer| &layer.output).clone();
-            layers.push(block.forward_traced(input, rules, &Dropout::off()));
+            layers.push(block.forward_traced(input, &rules, &Dropout::off()));
         }
         let stream = layers.last().map_or(&embeddings, |layer| &layer.output).clone();
         let final_norm = self.normalize(stream);
@@ -333,18 +324,9 @@ impl Gpt {
         }
     }
 
-    /// The rules of each layer.
-    fn rules(&self, length: usize, intervention: &Intervention) -> Vec<AttentionRules> {
-        let mask = intervention.mask.clone().unwrap_or_else(|| self.mask(length));
-        let all = self.rules_with(mask, 0);
-        let device = self.device();
-        let rules = (0..self.blocks.len()).map(|layer| {
-            let off = |head| intervention.heads_off.contains(&(layer, head));
-            let on: Vec<bool> = (0..self.heads).map(|head| !off(head)).collect();
-            let rules = all.clone();
-            if on.contains(&false) { rules.with_heads(&on, &device) } else { rules }
-        });
-        rules.collect()
+    /// The rules under a mask; without one, under the model's own.
+    fn rules_under(&self, mask: Option<Mask>, length: usize) -> AttentionRules {
+        self.rules_with(mask.unwrap_or_else(|| self.mask(length)), 0)
     }
 
     /// Logits from the residual stream after the last block.
@@ -377,14 +359,34 @@ impl Gpt {
         }
     }
 
-    fn stream(&self, tokens: Tensor<2, Int>, intervention: &Intervention) -> Tensor<3> {
+    /// The residual stream after the last block.
+    ///
+    /// # Shapes
+    ///
+    /// - tokens: `[batch, T]`
+    /// - output: `[batch, T, width]`
+    pub(crate) fn stream(&self, tokens: Tensor<2, Int>, mask: Option<Mask>) -> Tensor<3> {
         let [_, length] = tokens.dims();
-        let rules = self.rules(length, intervention);
+        let rules = self.rules_under(mask, length);
         let embeddings = self.embed(tokens, &Dropout::off());
-        let layers = self.blocks.iter().zip(&rules);
-        layers.fold(embeddings, |stream, (block, rules)| {
-            block.forward(stream, rules, &Dropout::off())
-        })
+        self.blocks
+            .iter()
+            .fold(embeddings, |stream, block| block.forward(stream, &rules, &Dropout::off()))
+    }
+
+    /// The model with the output of some heads replaced by 0: the rows of W_O that read them are 0.
+    /// `off` names them by layer and head, counted from 0; heads that the model does not have are
+    /// ignored.
+    pub fn without_heads(mut self, off: &[(usize, usize)]) -> Self {
+        let heads = self.heads;
+        for (layer, block) in self.blocks.iter_mut().enumerate() {
+            let Some(attention) = &mut block.attention else { continue };
+            let on: Vec<bool> = (0..heads).map(|head| !off.contains(&(layer, head))).collect();
+            if on.contains(&false) {
+                attention.keep_heads(&on);
+            }
+        }
+        self
     }
 
     /// The model with a context of this length, for which it must have been given positions.

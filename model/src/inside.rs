@@ -13,7 +13,7 @@ use unroll_protocol::{
 use crate::{
     data::token_tensor,
     dropout::Dropout,
-    gpt::{Gpt, Intervention},
+    gpt::Gpt,
     loss::cross_entropy_each,
     random::{Purpose, below, stream},
     read::{ReadError, read_all},
@@ -33,8 +33,7 @@ pub async fn lens(model: &Gpt, tokenizer: &Tokenizer, text: &str) -> Result<Lens
     let Read { tokens, dropped, .. } = last_tokens(model, tokenizer, text)?;
     let first = tokens.len().saturating_sub(MOST_IN_LENS);
     let count = tokens.len() - first;
-    let computed =
-        model.forward_traced(token_tensor(&tokens, 1, &model.device()), &Intervention::default());
+    let computed = model.forward_traced(token_tensor(&tokens, 1, &model.device()), None);
     let layers = computed.layers.into_iter().map(|layer| layer.output);
     let streams: Vec<Tensor<3>> = [computed.embeddings].into_iter().chain(layers).collect();
     let depths = streams.len();
@@ -106,8 +105,7 @@ pub async fn head_scores_on(
     if count < 2 {
         return Err(TraceError::ShortContext);
     }
-    let computed =
-        model.forward_traced(token_tensor(&tokens, 1, &model.device()), &Intervention::default());
+    let computed = model.forward_traced(token_tensor(&tokens, 1, &model.device()), None);
     let targets = token_tensor(&tokens[1..], 1, &model.device());
     let losses = cross_entropy_each(computed.logits.narrow(1, 0, length - 1), targets);
     let attention = computed.layers.into_iter().filter_map(|layer| layer.attention);

@@ -9,7 +9,7 @@ use unroll_protocol::{
 use crate::{
     attention::{AttentionTrace, RowError},
     data::token_tensor,
-    gpt::{Gpt, Intervention},
+    gpt::Gpt,
     parameters::parameter_count,
     read::read_all,
     tokenizer::Tokenizer,
@@ -37,7 +37,7 @@ pub async fn pass(
     dropped += beyond as u32;
     let (length, count) = (ids.len(), model.blocks.len());
     let device = model.device();
-    let computed = model.forward_traced(token_tensor(&ids, 1, &device), &Intervention::default());
+    let computed = model.forward_traced(token_tensor(&ids, 1, &device), None);
     let Some(layer) = computed.layers.get(block as usize) else {
         let asked = block as usize;
         return Err(TraceError::Row(RowError::Outside { what: "layer", asked, count }));

@@ -8,7 +8,7 @@ use unroll_protocol::{Array, AttentionRow, Trace};
 use crate::{
     attention::{RowError, attention_row},
     data::token_tensor,
-    gpt::{Gpt, Intervention},
+    gpt::Gpt,
     read::{ReadError, read_all},
     tokenizer::{Sentence, Tokenizer},
 };
@@ -49,8 +49,7 @@ pub async fn trace(
     let Read { tokens, starts, dropped } = last_tokens(model, tokenizer, text)?;
     let (length, vocabulary) = (tokens.len(), tokenizer.len());
 
-    let computed =
-        model.forward_traced(token_tensor(&tokens, 1, &model.device()), &Intervention::default());
+    let computed = model.forward_traced(token_tensor(&tokens, 1, &model.device()), None);
     let mask = model.mask(length);
     let weights: Vec<Tensor<4>> =
         computed.layers.into_iter().filter_map(|layer| Some(layer.attention?.weights)).collect();
@@ -120,14 +119,14 @@ pub async fn inspect(
 ) -> Result<AttentionRow, TraceError> {
     let tokens = last_tokens(model, tokenizer, text)?.tokens;
     let tensor = token_tensor(&tokens, 1, &model.device());
-    let computed = model.forward_traced(tensor, &Intervention::default());
+    let computed = model.forward_traced(tensor, None);
     let of_layer = computed.layers.get(layer).and_then(|layer| layer.attention.as_ref());
-    let (Some(attention), Some(rules)) = (of_layer, computed.rules.get(layer)) else {
+    let Some(attention) = of_layer else {
         let count = computed.layers.len();
         return Err(TraceError::Row(RowError::Outside { what: "layer", asked: layer, count }));
     };
     let names = as_text(tokenizer, &tokens);
-    let row = attention_row(attention, rules, [layer, head, query], &names, &names);
+    let row = attention_row(attention, &computed.rules, [layer, head, query], &names, &names);
     row.await.map_err(TraceError::Row)
 }
 

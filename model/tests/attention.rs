@@ -7,9 +7,7 @@ use burn::{
     tensor::{Tensor, TensorData},
 };
 use support::{TEXT, device, ready, relative_difference, same_bits, step, tiny, values};
-use unroll_model::{
-    Gpt, GptConfig, Intervention, Mask, Trainer, parameter_count, token_tensor, trace,
-};
+use unroll_model::{Gpt, GptConfig, Mask, Trainer, parameter_count, token_tensor, trace};
 use unroll_protocol::{
     Architecture, ExperimentSpec, GptSpec, Initialization,
     architecture::{Activation, MaskKind, NormPlacement, Positions},
@@ -82,7 +80,7 @@ fn rows_sum_to_1_and_blocked_cells_are_exactly_0() {
     for architecture in architectures().into_iter().filter(|a| a.attention) {
         let model = model(architecture);
         let input = token_tensor(&[tokens(), tokens()].concat(), 2, &device());
-        let traced = model.forward_traced(input, &Intervention::default());
+        let traced = model.forward_traced(input, None);
         let mask = model.mask(LENGTH);
         for layer in traced.layers {
             let weights = values(layer.attention.unwrap().weights);
@@ -177,10 +175,9 @@ fn a_mask_for_one_pass_is_as_good_as_the_models_own() {
     let causal = model(Architecture::GPT2);
     let full = model(Architecture { mask: MaskKind::Full, ..Architecture::GPT2 });
     let input = || token_tensor(&tokens(), 1, &device());
-    let with = |mask| Intervention { mask: Some(mask), ..Intervention::default() };
-    let opened = values(causal.forward_with(input(), &with(Mask::full(LENGTH, LENGTH))));
+    let opened = values(causal.forward_under(input(), Mask::full(LENGTH, LENGTH)));
     assert!(same_bits(&opened, &values(full.forward(input()))));
-    let closed = values(full.forward_with(input(), &with(Mask::causal(LENGTH))));
+    let closed = values(full.forward_under(input(), Mask::causal(LENGTH)));
     assert!(same_bits(&closed, &values(causal.forward(input()))));
 }
 
@@ -189,12 +186,17 @@ fn a_head_that_is_off_contributes_exactly_0() {
     for positions in Positions::ALL {
         let model = model(Architecture { positions: *positions, ..Architecture::GPT2 });
         let input = || token_tensor(&tokens(), 1, &device());
-        let off = Intervention { heads_off: vec![(1, 0)], ..Intervention::default() };
-        let traced = model.forward_traced(input(), &off);
-        let mixed = traced.layers[1].attention.as_ref().unwrap().mixed.clone();
-        let [_, _, length, width] = mixed.dims();
-        assert!(values(mixed.clone().narrow(1, 0, 1)).iter().all(|&value| value == 0.0));
-        assert!(values(mixed.narrow(1, 1, 1)).iter().any(|&value| value != 0.0));
+        // Heads that no model has are none of it.
+        let without = model.clone().without_heads(&[(1, 0), (1, 7), (9, 0)]);
+        let traced = without.forward_traced(input(), None);
+        let (attention, computed) = (
+            without.blocks[1].attention.as_ref().unwrap(),
+            traced.layers[1].attention.as_ref().unwrap(),
+        );
+        let [_, _, length, width] = computed.mixed.dims();
+        let written = attention.contributions(computed);
+        assert!(values(written.clone().narrow(1, 0, 1)).iter().all(|&value| value == 0.0));
+        assert!(values(written.narrow(1, 1, 1)).iter().any(|&value| value != 0.0));
         // The same as setting the rows of W_O that read it to 0.
         let mut silent = model.clone();
         let output = &mut silent.blocks[1].attention.as_mut().unwrap().output.weight;
@@ -204,11 +206,17 @@ fn a_head_that_is_off_contributes_exactly_0() {
         *output = Param::from_tensor(Tensor::from_data(data, &device()));
         let found = values(traced.logits);
         assert!(same_bits(&values(silent.forward(input())), &found));
-        assert!(same_bits(&values(model.forward_with(input(), &off)), &found));
+        assert!(same_bits(&values(without.forward(input())), &found));
+        // Written token by token, with a cache, it is the same model.
+        let mut cache = without.cache(input().narrow(1, 0, length - 1));
+        let last = input().narrow(1, length - 1, 1);
+        let row = values(without.forward_next(last, length - 1, &mut cache).logits);
+        let whole = &found[(length - 1) * VOCABULARY..];
+        assert!(row.iter().zip(whole).all(|(a, b)| (a - b).abs() < 1e-5));
         assert_eq!(found.len(), length * VOCABULARY);
         // With all heads off, only the output projection's bias is left.
         let all = vec![(0, 0), (0, 1), (1, 0), (1, 1)];
-        let traced = model.forward_traced(input(), &Intervention { heads_off: all, mask: None });
+        let traced = model.clone().without_heads(&all).forward_traced(input(), None);
         for (layer, block) in traced.layers.iter().zip(&model.blocks) {
             let bias =
                 values(block.attention.as_ref().unwrap().output.bias.as_ref().unwrap().val());

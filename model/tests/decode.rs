@@ -4,8 +4,7 @@ mod support;
 
 use support::{TEXT, device, ready, step, tiny, values};
 use unroll_model::{
-    Gpt, Intervention, SampleError, Tokenizer, Trainer, after, beams, cached, race, surprise,
-    token_tensor,
+    Gpt, SampleError, Tokenizer, Trainer, after, beams, cached, race, surprise, token_tensor,
 };
 use unroll_protocol::{
     Architecture,
@@ -55,8 +54,7 @@ fn a_cache_gives_the_logits_of_the_whole_pass() {
     for trainer in models() {
         let (model, tokenizer) = (trainer.model(), trainer.tokenizer());
         let tokens = tokenizer.encode(&TEXT[..8]);
-        let whole =
-            model.forward_traced(token_tensor(&tokens, 1, &device()), &Intervention::default());
+        let whole = model.forward_traced(token_tensor(&tokens, 1, &device()), None);
         let (expected, known) = (values(whole.logits.clone()), tokenizer.len());
         // Grown from nothing, one token at a time.
         let mut cache = Vec::new();

@@ -5,8 +5,8 @@ mod support;
 use burn::{module::Module, tensor::Tensor};
 use support::{device, ready, relative_difference, same_bits, values};
 use unroll_model::{
-    Dropout, GptConfig, GradientSum, Intervention, Tokenizer, TraceError, cross_entropy,
-    named_parameters, self_check, token_tensor, trace,
+    Dropout, GptConfig, GradientSum, Tokenizer, TraceError, cross_entropy, named_parameters,
+    self_check, token_tensor, trace,
 };
 use unroll_protocol::{Architecture, GptSpec, Initialization, Tokens};
 
@@ -69,7 +69,7 @@ fn tracing_changes_nothing_and_shows_what_it_should() {
         let length = config.spec.context as usize;
         let input = || token_tensor(&tokens(2 * length), 2, &device());
         let plain = values(model.forward(input()));
-        let traced = model.forward_traced(input(), &Intervention::default());
+        let traced = model.forward_traced(input(), None);
         assert!(same_bits(&plain, &values(traced.logits)));
         let last = values(model.forward_last(input()));
         let end = length * VOCABULARY;

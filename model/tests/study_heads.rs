@@ -10,8 +10,7 @@ use support::{
     values,
 };
 use unroll_model::{
-    AnyStudy, Gpt, GptConfig, Intervention, StudySlice, cross_entropy_each, head_statistics,
-    token_tensor,
+    AnyStudy, Gpt, GptConfig, StudySlice, cross_entropy_each, head_statistics, token_tensor,
 };
 use unroll_protocol::{
     Initialization,
@@ -156,8 +155,7 @@ fn heads_and_bias_add_up_to_the_layers_output_and_one_that_is_off_adds_exactly_n
 fn losses(model: &Gpt, off: &[(usize, usize)]) -> Vec<f32> {
     let tokens: Vec<u32> = (0..64).map(|i| (i * 7 + i / 5) % 20).collect();
     let inputs = token_tensor(&tokens, 2, &device());
-    let intervention = Intervention { heads_off: off.to_vec(), ..Default::default() };
-    let logits = model.forward_with(inputs.clone(), &intervention);
+    let logits = model.clone().without_heads(off).forward(inputs.clone());
     values(cross_entropy_each(logits, inputs))
 }
 

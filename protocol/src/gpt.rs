@@ -99,7 +99,7 @@ pub(crate) const MACHINE_ROWS: &[TableRow] = &[
         "The token whose way through the machine is drawn, counted from 1; 0 is the last."),
 ];
 
-/// The rows of the settings table for choosing the next character.
+/// The rows of the settings table for choosing the next token.
 pub(crate) const DECODE_ROWS: &[TableRow] = &[
     plain!(of Decode, "decode-draw", "Draw", decode.draw: Whole, Kind::Whole { min: 1, max: 9999 },
         "Which series of random numbers is drawn."),
@@ -108,7 +108,7 @@ pub(crate) const DECODE_ROWS: &[TableRow] = &[
         "How many continuations beam search keeps; 1 is greedy."),
 ];
 
-/// What a link says about choosing the next character, beside the lab's settings.
+/// What a link says about choosing the next token, beside the lab's settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DecodeSettings {
     pub draw: u32,
@@ -145,7 +145,7 @@ choice! {
         Mix = "mix", "Mix of values";
         FeedForward = "feed-forward", "Feed-forward";
         Further = "further", "Other blocks";
-        Next = "next", "Next character";
+        Next = "next", "Next token";
     }
 }
 

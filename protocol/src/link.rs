@@ -26,7 +26,7 @@ macro_rules! link {
                 Start = "start", "The math to start with";
                 $($variant = $id, $title;)+
                 Machine = "machine", "The whole machine";
-                Decode = "decode", "Choosing the next character";
+                Decode = "decode", "Choosing the next token";
                 Gpt = "gpt", "The GPT lab";
             }
         }
@@ -55,6 +55,8 @@ macro_rules! link {
             pub theme: Theme,
             pub start: start::Settings,
             pub gpt: gpt::Settings,
+            /// Heads of the lab's model that are switched off.
+            pub off: Vec<study::heads::HeadAt>,
             pub machine: gpt::MachineSettings,
             pub decode: gpt::DecodeSettings,
             $(pub $field: study::$module::Settings,)+
@@ -81,6 +83,7 @@ macro_rules! link {
                     theme: Theme::Auto,
                     start: start::Settings::default(),
                     gpt: gpt::Settings::default(),
+                    off: Vec::new(),
                     machine: gpt::MachineSettings::default(),
                     decode: gpt::DecodeSettings::default(),
                     $($field: study::$module::Settings::default(),)+
@@ -306,6 +309,7 @@ mod tests {
     fn links_of_earlier_releases_are_read() {
         let queries = [
             "chapter=gpt&seed=7&layers=1&heads=2&width=32&context=32&batch=4&workers=2",
+            "chapter=gpt&off=1.2,2.16&view=heads",
             "chapter=gpt&corpus=names&lr=0.003&temperature=0&topk=5&layer=2&head=3&autostart=1",
             "chapter=rnn&idea=4&rnn-columns=8&rnn-matrix=u",
             "chapter=bptt&bptt-gap=20&bptt-rescale=1&bptt-radius=1.5&theme=dark",

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Ask, Checkpoint, ExperimentSpec, Packed, PoolReport, StudyProgress};
+use crate::{
+    Ask, Checkpoint, ExperimentSpec, Packed, PoolReport, StudyProgress, study::heads::HeadAt,
+};
 
 /// From the page to the engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,9 +29,10 @@ pub enum Command {
     /// Changes the peak learning rate from the next update on.
     SetLearningRate(f32),
     /// Asks something of the models as they are, or as they were at the recorded moment nearest to
-    /// step `at` (see [`Event::Recorded`]). Answered by [`Event::Answered`] with the same `id`. The
-    /// [`Question`](crate::Question) is packed: the page compares and keeps questions as bytes.
-    Ask { id: u32, question: Packed, at: Option<u32> },
+    /// step `at` (see [`Event::Recorded`]); of the lab's model with the heads `off` switched off.
+    /// Answered by [`Event::Answered`] with the same `id`. The [`Question`](crate::Question) is packed:
+    /// the page compares and keeps questions as bytes.
+    Ask { id: u32, question: Packed, at: Option<u32>, off: Vec<HeadAt> },
     /// Asks for an [`Event::Checkpoint`], or for an [`Event::StudyCheckpoint`].
     Save,
     /// Takes a few steps with a temporary model, whenever there is nothing else to do. Answered by
@@ -87,7 +90,7 @@ pub enum CommandKind {
 impl Command {
     /// Asks `question` of the models as they are.
     pub fn ask(id: u32, question: impl Ask) -> Self {
-        Self::Ask { id, question: question.packed(), at: None }
+        Self::Ask { id, question: question.packed(), at: None, off: Vec::new() }
     }
 
     /// The kind of this command.

@@ -5,6 +5,7 @@ mod more;
 mod notebooks;
 mod opened;
 mod sizes;
+mod switching;
 mod which;
 
 use leptos::prelude::*;
@@ -144,11 +145,15 @@ pub const SCRIPT: Script = Script {
              layer 2 for a second line beside the diagonal, where each letter looks at what came after it the last \
              time.",
         ),
-        trial(
-            "unknown",
-            "Write a sentence with a character that never appears in the text. If the tokens are characters, the model \
-             sees an unknown □. What does it expect next?",
-        ),
+        Trial {
+            text: "Which head does your sentence need most? Train for a minute, press “Switch heads off”, and switch off \
+                   one head. The line above the heads says how the loss changes. Switch it back on, and try the next. \
+                   Then switch all of them off: what happens to the text it writes?",
+            label: "Show all heads",
+            id: "off",
+            set: |link| link.view = "heads".into(),
+            sentence: None,
+        },
         trial(
             "rate",
             "While it trains, raise the learning rate to 3, then lower it to 0.005. Does it relearn what it lost?",
@@ -406,9 +411,14 @@ fn WritingLine() -> impl IntoView {
     let part = use_part(store.writing_sight);
     let whole = memo(move || store.link.with(|link| link.view == "writing"));
     let line = move || store.written.with(|written| written.text.replace('\n', " ⏎ "));
+    let label = move || match store.link.with(|link| link.off.len()) {
+        0 => "It writes".to_owned(),
+        1 => "It writes, with 1 head off".to_owned(),
+        off => format!("It writes, with {off} heads off"),
+    };
     view! {
         <p class="stage-foot" node_ref=part hidden=move || whole.get() data-testid="writing-line">
-            <span class="stage-foot-label">"It writes"</span>
+            <span class="stage-foot-label">{label}</span>
             <span class="stage-foot-text">{line}</span>
         </p>
     }
@@ -428,10 +438,11 @@ fn Attention(selection: Selection) -> impl IntoView {
         }),
         want: Callback::new(move |cell| store.inspect(cell)),
     };
+    let switches = switching::switches(store, Signal::stored(false));
     view! {
         <div class="view-fill" node_ref=part>
             <AttentionFigure trace=store.trace.answer layer head planned=use_planned(store)
-                provenance=use_provenance() selection editor=use_probe() inspection/>
+                provenance=use_provenance() selection editor=use_probe() inspection switches/>
         </div>
     }
     .into_any()
@@ -445,10 +456,12 @@ fn Heads() -> impl IntoView {
     let layer = use_setting(|link| &mut link.gpt.layer);
     let head = use_setting(|link| &mut link.gpt.head);
     let enlarge = Callback::new(move |()| store.link.update(|link| link.view.clear()));
+    let switching = RwSignal::new(false);
     view! {
         <div class="view-fill" node_ref=part>
+            <switching::Switching switching/>
             <HeadsFigure trace=store.trace.answer layer head planned=use_planned(store)
-                provenance=use_provenance() enlarge/>
+                provenance=use_provenance() switches=switching::switches(store, switching) enlarge/>
         </div>
     }
     .into_any()

@@ -62,7 +62,7 @@ impl<S: Studies> Engine<S> {
     }
 
     fn ask(&mut self, question: Packed) -> (u32, Packed) {
-        self.handle(Command::Ask { id: 1, question, at: None });
+        self.handle(Command::Ask { id: 1, question, at: None, off: Vec::new() });
         match self.events.pop() {
             Some(Event::Answered { step, answer, .. }) => (step, answer),
             other => panic!("{other:?}"),

@@ -1,7 +1,7 @@
 //! Where a figure's numbers come from, for exports.
 
 use leptos::prelude::*;
-use unroll_protocol::{RunState, Tokens};
+use unroll_protocol::{RunState, Tokens, study::heads::HeadAt};
 
 use super::{Lab, Labs};
 use crate::{
@@ -49,17 +49,20 @@ fn of_lab(lab: Lab, text: String) -> Provenance {
         text,
         device: lab.device.with(name),
         workers: None,
+        off: String::new(),
     }
 }
 
 fn of_store(store: Store, text: String) -> Provenance {
+    let off = store.link.with(|link| link.off.iter().map(HeadAt::to_string).collect::<Vec<_>>());
+    let off = off.join(",");
     let started = store.started.get();
     let parameters = started.as_ref().map(|s| s.parameters);
     let device = store.device.with(name);
     match started {
         Some(started) if started.spec.tokens == Tokens::Given => {
             let experiment = Some(Experiment::Given(started.spec.gpt));
-            Provenance { experiment, parameters, device, ..Provenance::default() }
+            Provenance { experiment, parameters, device, off, ..Provenance::default() }
         }
         started => Provenance {
             experiment: started.as_ref().map(|s| Experiment::Gpt(s.spec)),
@@ -68,6 +71,7 @@ fn of_store(store: Store, text: String) -> Provenance {
             text,
             device,
             workers: started.map(|s| s.workers),
+            off,
         },
     }
 }

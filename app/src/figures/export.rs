@@ -25,6 +25,8 @@ pub struct Provenance {
     pub device: String,
     /// Workers among which each step was divided, where that is a choice.
     pub workers: Option<u32>,
+    /// Heads of the GPT lab's model that are switched off, as a link names them.
+    pub off: String,
 }
 
 /// What decides every number of a chapter's models. It becomes JSON when something is exported.
@@ -65,6 +67,9 @@ impl Provenance {
         if let Some(workers) = self.workers {
             map.insert("workers".into(), json!(workers));
         }
+        if !self.off.is_empty() {
+            map.insert("heads_off".into(), json!(self.off));
+        }
         map.insert("release".into(), json!(RELEASE));
     }
 
@@ -82,7 +87,11 @@ impl Provenance {
             Some(workers @ 2..) => format!(", {workers} workers"),
             Some(0 | 1) | None => String::new(),
         };
-        format!("Unroll {RELEASE}{seed}{step}, {}{workers}", self.device)
+        let off = match self.off.as_str() {
+            "" => String::new(),
+            off => format!(", heads off: {off}"),
+        };
+        format!("Unroll {RELEASE}{seed}{step}, {}{workers}{off}", self.device)
     }
 }
 
@@ -290,6 +299,7 @@ mod tests {
             text: "tales".into(),
             device: "CPU".into(),
             workers: Some(2),
+            off: String::new(),
         }
     }
 

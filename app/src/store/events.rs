@@ -99,6 +99,8 @@ impl Store {
 
     /// A model that was opened took the place of the one before.
     fn on_given(self, started: Started) {
+        // They were heads of another model.
+        self.link.update(|link| link.off.clear());
         self.pace.update_value(Pace::restored);
         self.pace.update_value(|pace| (pace.past, pace.run_on) = (None, false));
         self.questions.goal.set(0);

@@ -6,6 +6,7 @@ use unroll_model::{Gpt, Tokenizer, Trainer, keep_likeliest, named_parameters, re
 use unroll_protocol::{
     Ask, LabQuestion, Packed, Trace,
     gpt::{self, ask},
+    study::heads::HeadAt,
 };
 
 use super::{Marker, Present, Studies, said};
@@ -18,7 +19,7 @@ const LEARNS_NOTHING: &str =
 /// Why a model in training is not asked about its inside: the code for that comes with opened models.
 const NOT_LOOKED_INTO: &str = "Only models that are opened from files can be asked this.";
 
-/// The lab's model that a question is about.
+/// The lab's model that a question is about, without heads that are switched off.
 pub struct Asked<'a, G> {
     pub model: Gpt,
     pub step: u32,
@@ -35,22 +36,26 @@ pub enum Whose<'a, G> {
 }
 
 impl<'a, G: Marker> Asked<'a, G> {
-    /// The model as it is, or as it was at the kept moment nearest to step `at`. `None` where a chapter's
-    /// models are trained.
-    pub fn of<S: Studies<Given = G>>(present: &'a mut Present<S>, at: Option<u32>) -> Option<Self> {
-        match present {
+    /// The model as it is, or as it was at the kept moment nearest to step `at`, without the heads that are
+    /// `off`. `None` where a chapter's models are trained.
+    pub fn of<S: Studies<Given = G>>(
+        present: &'a mut Present<S>,
+        at: Option<u32>,
+        off: &[HeadAt],
+    ) -> Option<Self> {
+        let (step, model, tokenizer, whose) = match present {
             Present::Gpt(experiment, _) => {
                 let (step, model) = experiment.model_at(at);
                 let trainer = experiment.trainer();
-                let whose = Whose::Trained(trainer);
-                Some(Self { model, step, tokenizer: trainer.tokenizer(), whose })
+                (step, model, trainer.tokenizer(), Whose::Trained(trainer))
             }
             Present::Given(given, marker) => {
-                let (model, tokenizer) = (given.model.clone(), &given.tokenizer);
-                Some(Self { model, step: 0, tokenizer, whose: Whose::Given(*marker) })
+                (0, given.model.clone(), &given.tokenizer, Whose::Given(*marker))
             }
-            Present::Study(_) => None,
-        }
+            Present::Study(_) => return None,
+        };
+        let off: Vec<_> = off.iter().map(|at| at.place()).collect();
+        Some(Self { model: model.without_heads(&off), step, tokenizer, whose })
     }
 }
 

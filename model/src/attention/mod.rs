@@ -7,9 +7,9 @@ mod statistics;
 mod trace;
 
 use burn::{
-    module::Module,
+    module::{Module, Param},
     nn::Linear,
-    tensor::{Device, Tensor},
+    tensor::{Device, Tensor, TensorData},
 };
 
 pub use mask::{EmptyRow, Mask};
@@ -170,6 +170,18 @@ impl Attention {
         (self.join(mixed), [query, key, value, weights])
     }
 
+    /// Replaces the output of heads that are not `on` by 0, as the rows of W_O that read them.
+    pub(crate) fn keep_heads(&mut self, on: &[bool]) {
+        let weight = self.output.weight.val();
+        let [width, _] = weight.dims();
+        let rows = on
+            .iter()
+            .flat_map(|&on| core::iter::repeat_n(f32::from(u8::from(on)), width / self.heads));
+        let data = TensorData::new(rows.collect::<Vec<f32>>(), [width, 1]);
+        let rows = Tensor::<2>::from_data(data, &weight.device());
+        self.output.weight = Param::initialized(self.output.weight.id, weight * rows);
+    }
+
     /// Number of heads.
     pub fn heads(&self) -> usize {
         self.heads
@@ -193,7 +205,7 @@ impl Attention {
         } else {
             let (factors, projected) = self.project(input, memory, rules, dropout);
             let (_, mixed) = factors.attend(projected);
-            self.join(rules.silence(mixed))
+            self.join(mixed)
         };
         dropout.apply(output, 1)
     }
@@ -216,7 +228,6 @@ impl Attention {
             } else {
                 let (factors, projected) = self.project(input, memory, rules, dropout);
                 let (weights, mixed) = factors.attend(projected.clone());
-                let mixed = rules.silence(mixed);
                 (self.join(mixed.clone()), projected, weights, mixed)
             };
         let [_, _, _, head_width] = queries.dims();

@@ -1,4 +1,4 @@
-//! What attention depends on besides queries and keys: mask, ALiBi, rotations, disabled heads.
+//! What attention depends on besides queries and keys: mask, ALiBi, rotations.
 
 use burn::tensor::{Device, Tensor, TensorData};
 
@@ -6,7 +6,7 @@ use super::Mask;
 use crate::position::{Rotation, alibi_slopes};
 
 /// What attention layers need besides their input. It is made once for a sequence length and shared
-/// by all layers of a model, unless heads are switched off in one of them.
+/// by all layers of a model.
 #[derive(Clone, Debug)]
 pub struct AttentionRules {
     mask: Mask,
@@ -16,15 +16,13 @@ pub struct AttentionRules {
     /// all zeros.
     bias: Option<Tensor<4>>,
     rotation: Option<Rotation>,
-    /// 1 for each head that is on and 0 for one that is off, `[1, heads, 1, 1]`.
-    heads_on: Option<Tensor<4>>,
 }
 
 impl AttentionRules {
     /// A mask and nothing else.
     pub fn new(mask: Mask, device: &Device) -> Self {
         let bias = (!mask.is_full()).then(|| mask.bias(device).unsqueeze());
-        Self { mask, slopes: Vec::new(), bias, rotation: None, heads_on: None }
+        Self { mask, slopes: Vec::new(), bias, rotation: None }
     }
 
     /// A mask for each sequence of a batch, as padding requires. [`mask`](Self::mask) returns the
@@ -61,14 +59,6 @@ impl AttentionRules {
         Self { rotation: Some(rotation), ..self }
     }
 
-    /// Replaces the output of heads that are not `on` by 0.
-    pub fn with_heads(self, on: &[bool], device: &Device) -> Self {
-        let values: Vec<f32> = on.iter().map(|&on| f32::from(u8::from(on))).collect();
-        let data = TensorData::new(values, [1, on.len(), 1, 1]);
-        let device = device.clone().inner();
-        Self { heads_on: Some(Tensor::from_data(data, &device)), ..self }
-    }
-
     /// Which keys each query may attend to.
     pub fn mask(&self) -> &Mask {
         &self.mask
@@ -79,10 +69,9 @@ impl AttentionRules {
         self.slopes.get(head).map_or(0.0, |&slope| penalty(slope, query, key))
     }
 
-    /// Whether these rules change scores only: no rotation before them, no heads switched off after
-    /// mixing.
+    /// Whether these rules change scores only: no rotation before them.
     pub(super) fn are_of_scores_only(&self) -> bool {
-        self.rotation.is_none() && self.heads_on.is_none()
+        self.rotation.is_none()
     }
 
     /// Rotates queries or keys by their position, if positions are rotary.
@@ -118,19 +107,6 @@ impl AttentionRules {
         match &self.bias {
             Some(bias) => scores + bias.clone(),
             None => scores,
-        }
-    }
-
-    /// Sets the output of heads that are switched off to 0.
-    ///
-    /// # Shapes
-    ///
-    /// - mixed values: `[batch, heads, T, d]`
-    /// - output: the same
-    pub(super) fn silence(&self, mixed: Tensor<4>) -> Tensor<4> {
-        match &self.heads_on {
-            Some(on) => mixed * on.clone(),
-            None => mixed,
         }
     }
 }

@@ -80,7 +80,7 @@ pub enum Kind {
     Forced {
         most: usize,
     },
-    /// Heads of the chapter `heads`, separated by commas.
+    /// Heads by layer and number, separated by commas.
     Heads,
     /// A name that only the current chapter can interpret.
     Word,
@@ -371,6 +371,19 @@ const GENERAL: &[TableRow] = &[
         "Layer of the large heatmap."),
     plain!(of Gpt, "head", "Head shown", gpt.head: Whole, Kind::Whole { min: 1, max: 16 },
         "Head of the large heatmap."),
+    TableRow {
+        name: "off",
+        label: "Heads switched off",
+        help: "The layer and number of each head whose output counts as 0.",
+        of: Some(Chapter::Gpt),
+        kind: Kind::Heads,
+        get: |link| Value::Heads(link.off.clone()),
+        set: |link, value| {
+            if let Value::Heads(off) = value {
+                link.off = off;
+            }
+        },
+    },
     chosen!("device", "Device", device: DeviceChoice, "What computes: the GPU or the CPU."),
     chosen!("adapter", "Adapter", adapter: Adapter,
         "For tests: lets WebGPU run on a software adapter."),

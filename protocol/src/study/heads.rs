@@ -17,6 +17,8 @@ use crate::{
 pub const CONTEXT: u32 = 64;
 /// Most layers, and most heads in each.
 pub const MOST: u32 = 12;
+/// Most heads in a layer of the GPT lab, which a link can name too.
+const MOST_IN_LAB: u32 = 16;
 
 /// One head, counted from 1. `Display` is its form in a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,11 +28,17 @@ pub struct HeadAt {
 }
 
 impl HeadAt {
-    /// Parses `layer.head`; `None` if no model of the chapter has that head.
+    /// Parses `layer.head`; `None` if no model of the course has that head.
     pub fn parse(given: &str) -> Option<Self> {
         let (layer, head) = given.split_once('.')?;
-        let number = |part: &str| part.parse().ok().filter(|n| (1..=MOST).contains(n));
-        Some(Self { layer: number(layer)?, head: number(head)? })
+        let number =
+            |part: &str, most| part.parse().ok().filter(|number| (1..=most).contains(number));
+        Some(Self { layer: number(layer, MOST)?, head: number(head, MOST_IN_LAB)? })
+    }
+
+    /// Layer and head, counted from 0.
+    pub fn place(self) -> (usize, usize) {
+        (self.layer.saturating_sub(1) as usize, self.head.saturating_sub(1) as usize)
     }
 }
 

@@ -5,17 +5,17 @@ mod lens;
 mod patching;
 mod words;
 
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 use unroll_protocol::gpt::{HeadScores, ask};
 
 use super::{Attention, SETTINGS, WritingLine, Written, later, use_model_name};
 use crate::{
     controls::{grouped, percent},
-    course::{ChapterFrame, StageView, further},
+    course::{ChapterFrame, StageView, begin_at_title, further},
     fetched::fetched,
     figures::Selection,
     questions::{Answered, Questions, use_answer},
-    reactive::memo,
+    reactive::{memo, next_task},
     store::Store,
     teaching::{Live, live},
 };
@@ -23,7 +23,19 @@ use crate::{
 #[cfg(test)]
 pub use words::SCRIPT;
 
+/// The lab's frame for such a model. The former view is taken away in one task of the page, and this is made in
+/// the next: together they would hold it up for too long.
 pub fn opened() -> AnyView {
+    let is_time = RwSignal::new(false);
+    spawn_local(async move {
+        next_task().await;
+        is_time.try_set(true);
+        begin_at_title();
+    });
+    (move || is_time.get().then(frame)).into_any()
+}
+
+fn frame() -> AnyView {
     let store = expect_context::<Store>();
     // A token that is chosen stays chosen in every view of the sentence.
     let length = memo(move || store.trace.read(|trace| trace.tokens.len()).unwrap_or_default());

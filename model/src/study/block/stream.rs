@@ -11,7 +11,7 @@ use unroll_protocol::{
 };
 
 use super::{Passage, Refusal, Study};
-use crate::{Gpt, Intervention, read_all, token_tensor};
+use crate::{Gpt, read_all, token_tensor};
 
 /// Added to a variance by every norm of a [`Gpt`].
 const EPSILON: f64 = 1e-5;
@@ -201,7 +201,7 @@ struct Computed {
 impl Computed {
     async fn of(model: &Gpt, passage: &Passage) -> Result<Self, Refusal> {
         let tokens = token_tensor(&passage.ids, 1, &model.device());
-        let traced = model.forward_traced(tokens, &Intervention::default());
+        let traced = model.forward_traced(tokens, None);
         let [_, _, width] = traced.embeddings.dims();
         let architecture = model.architecture();
         let post = architecture.norm == NormPlacement::Post;

@@ -8,7 +8,7 @@ use unroll_protocol::{
 };
 
 use super::{Passage, Refusal, Study, forward};
-use crate::{Dropout, Intervention, activate, fused::linear, read_all, token_tensor};
+use crate::{Dropout, activate, fused::linear, read_all, token_tensor};
 
 /// Used in place of a training step, for masks that no step uses.
 const NO_STEP: u32 = u32::MAX;
@@ -62,7 +62,7 @@ impl Study {
         let model = self.model(shown);
         let index = layer as usize - 1;
         let tokens = token_tensor(&passage.ids, 1, &self.device);
-        let traced = model.forward_traced(tokens, &Intervention::default());
+        let traced = model.forward_traced(tokens, None);
         let block = &model.blocks[index];
         let Some(feed_forward) = &block.feed_forward else {
             return Err(Refusal(without.to_owned()));

@@ -8,7 +8,7 @@ use crate::{
     attention::head_statistics,
     data::{Dataset, Window},
     dropout::Dropout,
-    gpt::{Gpt, Intervention},
+    gpt::Gpt,
     loss::cross_entropy_each,
     read::{ReadError, read_all},
 };
@@ -54,10 +54,9 @@ impl Baseline {
         model: &Gpt,
         windows: &[Window],
         off: &[HeadAt],
-        heads: u32,
     ) -> Result<Cost, Refusal> {
         let losses = match off.iter().map(|at| at.layer).min() {
-            Some(first) => self.losses_without(model, windows, off, first, heads).await?,
+            Some(first) => self.losses_without(model, windows, off, first).await?,
             None => self.losses.clone(),
         };
         let changes: Vec<f32> = losses.iter().zip(&self.losses).map(|(a, b)| a - b).collect();
@@ -82,23 +81,17 @@ impl Baseline {
         windows: &[Window],
         off: &[HeadAt],
         first: u32,
-        heads: u32,
     ) -> Result<Vec<f32>, ReadError> {
         let first = first as usize - 1;
         let mut stream = self.streams[first].clone();
         let [_, length, _] = stream.dims();
-        let all = model.attention_rules(length);
-        for (layer, block) in model.blocks.iter().enumerate().skip(first) {
-            let is_on = |head| !off.contains(&HeadAt { layer: layer as u32 + 1, head });
-            let on: Vec<bool> = (1..=heads).map(is_on).collect();
-            let rules = if on.contains(&false) {
-                all.clone().with_heads(&on, &model.device())
-            } else {
-                all.clone()
-            };
+        let rules = model.attention_rules(length);
+        let off: Vec<_> = off.iter().map(|at| at.place()).collect();
+        let model = model.clone().without_heads(&off);
+        for block in model.blocks.iter().skip(first) {
             stream = block.forward(stream, &rules, &Dropout::off());
         }
-        window_losses(model, stream, windows).await
+        window_losses(&model, stream, windows).await
     }
 }
 
@@ -166,7 +159,7 @@ impl Record {
             return Ok(());
         }
         let tokens = Window::inputs_of(&self.windows, &model.device());
-        let trace = model.forward_traced(tokens, &Intervention::default());
+        let trace = model.forward_traced(tokens, None);
         let layers = trace.layers.into_iter().filter_map(|layer| layer.attention);
         let statistics = layers.map(|attention| head_statistics(attention.weights).reshape([-1]));
         let read = read_all(statistics).await?.concat();

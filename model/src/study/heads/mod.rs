@@ -251,8 +251,7 @@ impl Study {
                     .to_owned(),
             ));
         }
-        let (model, heads) = (self.shown().clone(), self.spec.heads);
-        let windows = self.windows.clone();
-        self.baseline().await?.cost(&model, &windows, off, heads).await
+        let (model, windows) = (self.shown().clone(), self.windows.clone());
+        self.baseline().await?.cost(&model, &windows, off).await
     }
 }

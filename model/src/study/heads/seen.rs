@@ -13,7 +13,7 @@ use super::{Refusal, held_out::statistics_of};
 use crate::{
     attention::{Attention, AttentionTrace, attention_row, head_statistics},
     data::token_tensor,
-    gpt::{Gpt, GptTrace, Intervention},
+    gpt::{Gpt, GptTrace},
     read::read_all,
     tokenizer::CharTokenizer,
     trace::TraceError,
@@ -21,7 +21,8 @@ use crate::{
 
 /// One pass of a sentence through the model.
 pub struct Pass<'a> {
-    model: &'a Gpt,
+    /// Without the heads that are off.
+    model: Gpt,
     tokenizer: &'a CharTokenizer,
     ids: Vec<u32>,
     tokens: Vec<String>,
@@ -33,7 +34,7 @@ pub struct Pass<'a> {
 impl<'a> Pass<'a> {
     /// Runs the last characters of `text` that fit the context through `model`.
     pub fn new(
-        model: &'a Gpt,
+        model: &Gpt,
         tokenizer: &'a CharTokenizer,
         text: &str,
         off: &[HeadAt],
@@ -44,9 +45,9 @@ impl<'a> Pass<'a> {
         }
         let dropped = ids.len().saturating_sub(model.context());
         let ids = &ids[dropped..];
-        let heads_off = off.iter().map(|at| (at.layer as usize - 1, at.head as usize - 1));
-        let intervention = Intervention { heads_off: heads_off.collect(), ..Default::default() };
-        let trace = model.forward_traced(token_tensor(ids, 1, &model.device()), &intervention);
+        let off: Vec<_> = off.iter().map(|at| at.place()).collect();
+        let model = model.clone().without_heads(&off);
+        let trace = model.forward_traced(token_tensor(ids, 1, &model.device()), None);
         let tokens = ids.iter().map(|&id| tokenizer.character(id).to_string()).collect();
         Ok(Self { model, tokenizer, ids: ids.to_vec(), tokens, dropped: dropped as u32, trace })
     }
@@ -102,8 +103,7 @@ impl<'a> Pass<'a> {
         let traced = self.trace.layers[layer].attention.as_ref();
         let traced = traced.ok_or_else(|| Refusal("This layer has no attention.".to_owned()))?;
         let place = [layer, at.head as usize - 1, query];
-        let rules = &self.trace.rules[layer];
-        Ok(attention_row(traced, rules, place, &self.tokens, &self.tokens).await?)
+        Ok(attention_row(traced, &self.trace.rules, place, &self.tokens, &self.tokens).await?)
     }
 
     /// What the heads of `layer`, from 1, write at `query`, from 0.

@@ -8,8 +8,7 @@ use unroll_protocol::{
 
 use super::{Refusal, averages::averages};
 use crate::{
-    CharTokenizer, Gpt, Intervention, Mask, attention::attention_row, gpt::GptTrace, read_all,
-    token_tensor,
+    CharTokenizer, Gpt, Mask, attention::attention_row, gpt::GptTrace, read_all, token_tensor,
 };
 
 /// Answers [`unroll_protocol::study::mask::ask::Look`].
@@ -40,8 +39,7 @@ pub(super) async fn seen(
 
     let tokens: Vec<String> = ids.iter().map(|&id| tokenizer.character(id).to_string()).collect();
     let under = |mask: Option<&Mask>, ids: &[u32]| {
-        let intervention = Intervention { mask: mask.cloned(), ..Intervention::default() };
-        model.forward_traced(token_tensor(ids, 1, &model.device()), &intervention)
+        model.forward_traced(token_tensor(ids, 1, &model.device()), mask.cloned())
     };
     let trace = under(Some(&mask), &ids);
     let usual = under(None, &ids);
@@ -91,7 +89,7 @@ pub(super) async fn seen(
     let row = look.row.map_or(length - 1, |row| (row as usize).min(length - 1));
     let attention = layers[layer];
     let place = [layer, head, row];
-    let arithmetic = attention_row(attention, &trace.rules[layer], place, &tokens, &tokens).await?;
+    let arithmetic = attention_row(attention, &trace.rules, place, &tokens, &tokens).await?;
     let of_head = |all: &Tensor<4>| {
         let [_, _, _, width] = all.dims();
         all.clone().narrow(1, head, 1).reshape([length, width])

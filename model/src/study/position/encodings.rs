@@ -15,7 +15,7 @@ use unroll_protocol::{
 
 use super::{super::Refusal, models::Models, reading::symbol};
 use crate::{
-    gpt::{Gpt, Intervention},
+    gpt::Gpt,
     position::{alibi_slopes, frequency, shift, sinusoidal},
     read_all,
 };
@@ -251,7 +251,7 @@ pub async fn swamping(models: &Models) -> Result<Swamping, Refusal> {
 async fn embeddings(model: &Gpt) -> Result<[Vec<f64>; 2], Refusal> {
     let device = model.device();
     let tokens = Tensor::<2, Int>::from_data(TensorData::new(vec![0i32, 1], [1, 2]), &device);
-    let tokens = model.forward_traced(tokens, &Intervention::default()).tokens;
+    let tokens = model.forward_traced(tokens, None).tokens;
     let [_, _, width] = tokens.dims();
     let read = read_all([tokens.reshape([2 * width])]).await?.concat();
     let wide: Vec<f64> = read.into_iter().map(f64::from).collect();

@@ -10,7 +10,7 @@ use unroll_protocol::{
 use super::{super::Refusal, encodings::no_row, models::Models};
 use crate::{
     attention::{AttentionTrace, Mask, attention_row},
-    gpt::{Gpt, GptTrace, Intervention},
+    gpt::{Gpt, GptTrace},
     read_all,
     tasks::{NthSymbol, SequenceBatch, Task},
 };
@@ -120,7 +120,7 @@ async fn one(
     let length = sequence.tokens.len();
     fits(model, length)?;
     let both = [sequence.tokens.clone(), sequence.swapped()].concat();
-    let trace = model.forward_traced(rows(&both, 2, model), &Intervention::default());
+    let trace = model.forward_traced(rows(&both, 2, model), None);
     let Some(attention) = attention(&trace) else {
         return Err(Refusal("This model has no attention.".to_owned()));
     };
@@ -163,21 +163,20 @@ pub async fn row(
     [head, query]: [usize; 2],
 ) -> Result<AttentionRow, Refusal> {
     fits(model, sequence.tokens.len())?;
-    let trace = model.forward_traced(sequence.tensor(model), &Intervention::default());
+    let trace = model.forward_traced(sequence.tensor(model), None);
     let layer = trace.layers.len() - 1;
     let Some(attention) = &trace.layers[layer].attention else {
         return Err(Refusal("This model has no attention.".to_owned()));
     };
-    let (rules, names) = (&trace.rules[layer], &sequence.names);
+    let (rules, names) = (&trace.rules, &sequence.names);
     Ok(attention_row(attention, rules, [layer, head, query], names, names).await?)
 }
 
 /// See [`Scores`].
 pub async fn scores(model: &Gpt, positions: Positions) -> Result<Scores, Refusal> {
     let length = model.most_tokens().map_or(SCORED, |most| most.min(SCORED));
-    let everywhere =
-        Intervention { mask: Some(Mask::full(length, length)), ..Intervention::default() };
-    let trace = model.forward_traced(rows(&vec![0; length], 1, model), &everywhere);
+    let everywhere = Some(Mask::full(length, length));
+    let trace = model.forward_traced(rows(&vec![0; length], 1, model), everywhere);
     let Some(attention) = trace.layers.first().and_then(|layer| layer.attention.as_ref()) else {
         return Err(Refusal("This model has no attention.".to_owned()));
     };

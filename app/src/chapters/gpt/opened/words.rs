@@ -119,6 +119,15 @@ pub const SCRIPT: Script = Script {
             set: |link| link.view = "next".into(),
             sentence: Some("blue seven under chair. blue seven under"),
         },
+        Trial {
+            text: "Can it copy without its induction heads? Read off this figure which heads they are. Then go to “All \
+                   heads”, press “Switch heads off”, and switch off the strongest. How likely is “chair” now? Often other \
+                   heads do the same job, so losing just one may cost little.",
+            label: "Write the line, show the jobs",
+            id: "opened-off",
+            set: |link| link.view = "jobs".into(),
+            sentence: Some("blue seven under chair. blue seven under"),
+        },
     ],
     quizzes: &[
         Quiz {
