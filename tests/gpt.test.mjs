@@ -369,7 +369,8 @@ test("the model is asked without some of its heads, and trains with all of them"
   assert.equal(await byId(page, "head-l1-h2").getAttribute("aria-label"), "layer 1, head 2, switched off");
   const costs = /^Layer 1, head 2 off: the loss on your sentence is \d\.\d{3} instead of \d\.\d{3} nats/;
   await eventually(async () => costs.test(await said()), said);
-  await eventually(async () => /with 1 head off/.test(await byId(page, "writing-line").textContent()));
+  await eventually(async () => /with heads off/.test(await byId(page, "writing-line").textContent()));
+  assert.match(await byId(page, "settings-open").textContent(), /32 wide, 1 off/);
   // What is exported says so.
   assert.equal((await exported(page, "heads")).heads_off, "1.2");
   await byId(page, "lab-all-off").click();

@@ -326,7 +326,13 @@ pub fn use_model_name(store: Store) -> Signal<String> {
             let GptSpec { layers, heads, .. } = started.spec.gpt;
             Some(format!("Opened: {}", shape_name(layers, heads)))
         });
-        given.unwrap_or_else(|| store.built.with(model_name))
+        let mut name = given.unwrap_or_else(|| store.built.with(model_name));
+        // Also where its heads are not on show.
+        match store.link.with(|link| link.off.len()) {
+            0 => {}
+            off => name.push_str(&format!(", {off} off")),
+        }
+        name
     })
 }
 
@@ -411,10 +417,9 @@ fn WritingLine() -> impl IntoView {
     let part = use_part(store.writing_sight);
     let whole = memo(move || store.link.with(|link| link.view == "writing"));
     let line = move || store.written.with(|written| written.text.replace('\n', " ⏎ "));
-    let label = move || match store.link.with(|link| link.off.len()) {
-        0 => "It writes".to_owned(),
-        1 => "It writes, with 1 head off".to_owned(),
-        off => format!("It writes, with {off} heads off"),
+    let label = move || match store.link.with(|link| link.off.is_empty()) {
+        true => "It writes",
+        false => "It writes, with heads off",
     };
     view! {
         <p class="stage-foot" node_ref=part hidden=move || whole.get() data-testid="writing-line">
