@@ -272,10 +272,10 @@ mod tests {
 
     #[test]
     fn heads_of_a_link_read_back() {
-        for text in ["1.1", "12.12", "2.3"] {
+        for text in ["1.1", "12.12", "2.16"] {
             assert_eq!(HeadAt::parse(text).unwrap().to_string(), text);
         }
-        for text in ["", "1", "0.1", "1.13", "1.2.3", "a.b", "-1.1"] {
+        for text in ["", "1", "0.1", "1.17", "13.1", "1.2.3", "a.b", "-1.1"] {
             assert_eq!(HeadAt::parse(text), None, "{text}");
         }
     }
