@@ -17,7 +17,12 @@ use unroll_engine::{
 };
 use unroll_protocol::{Command, Event, native::Note, pool::workers, wire};
 
-use crate::{device::Place, line::Mouth, run::Known, say};
+use crate::{
+    device::Place,
+    line::{Ended, Mouth},
+    run::Known,
+    say,
+};
 
 /// What the page is told that another one follows, at most 123 bytes.
 const TAKEN_OVER: &str = "The native engine works for another page now: it has one at a time.";
@@ -102,10 +107,14 @@ impl Desk {
     }
 
     fn tell(&mut self, event: &Event) {
-        if let Some(page) = &mut self.page
-            && !page.mouth.say(event)
-        {
-            self.page = None;
+        let Some(Err(ended)) = self.page.as_ref().map(|page| page.mouth.say(event)) else { return };
+        self.page = None;
+        // Its reader ends, too, and then it is told that the page is closed.
+        if ended == Ended::Silent {
+            say(
+                "The page takes nothing of what it is sent, so the line to it is ended. Reload it \
+                 to see the run again.",
+            );
         }
     }
 }

@@ -88,6 +88,11 @@ impl Client {
         self.0.send(Message::Binary(bytes.into())).unwrap();
     }
 
+    /// Whether the engine still takes what is said.
+    pub fn is_taken(&mut self, command: &Command) -> bool {
+        self.0.send(Message::Binary(wire::encode(command).into())).is_ok()
+    }
+
     /// The next event; the sentence of the farewell if the line ended.
     pub fn hear(&mut self) -> Result<Event, String> {
         match self.0.read() {
