@@ -4,12 +4,11 @@
 //! done in slices of a few milliseconds. [`host`] connects it to a worker's message port. The three
 //! binaries differ only in the [`device`] they use and in whether they train the chapters' models.
 
+pub mod device;
 pub mod meter;
 pub mod pool;
 pub mod session;
 
-#[cfg(target_arch = "wasm32")]
-pub mod device;
 #[cfg(target_arch = "wasm32")]
 pub mod host;
 

@@ -1,7 +1,6 @@
 //! The thread that trains, with the session that a worker of the page has too.
 
 use std::{
-    io::{self, Write},
     sync::{
         LazyLock,
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
@@ -16,14 +15,14 @@ use unroll_engine::{
     pool::{self, Helper, Parcel},
     session::{NoStudies, Session},
 };
-use unroll_protocol::{
-    Command, DeviceKind, DeviceReport, Event,
-    native::Note,
-    pool::{MOST_WORKERS, workers},
-    wire,
-};
+use unroll_protocol::{Command, Event, native::Note, pool::workers, wire};
 
-use crate::{line::Mouth, run::Known};
+use crate::{
+    device::Place,
+    line::{Ended, Mouth},
+    run::Known,
+    say,
+};
 
 /// What the page is told that another one follows, at most 123 bytes.
 const TAKEN_OVER: &str = "The native engine works for another page now: it has one at a time.";
@@ -49,20 +48,14 @@ fn now() -> f64 {
     START.elapsed().as_secs_f64() * 1000.0
 }
 
-/// Tells whoever sits at the terminal; a terminal that is gone must not end a run.
-fn say(sentence: &str) {
-    let _ = writeln!(io::stdout(), "{sentence}");
-}
-
-/// Starts the thread on the CPU, with as many threads for a step as are worth it, up to `threads`. It goes on
-/// for as long as the process.
-pub fn start(threads: u32) -> Sender<Said> {
+/// Starts the thread. It goes on for as long as the process.
+pub fn start(place: Place) -> Sender<Said> {
     let (said, inbox) = mpsc::channel();
     let helpers = said.clone();
     thread::spawn(move || {
         // A page that is told of this process's end goes on in its tab.
         let end = Ending;
-        Engine::new(threads, helpers).serve(&inbox);
+        Engine::new(place, helpers).serve(&inbox);
         drop(end);
     });
     said
@@ -114,10 +107,14 @@ impl Desk {
     }
 
     fn tell(&mut self, event: &Event) {
-        if let Some(page) = &mut self.page
-            && !page.mouth.say(event)
-        {
-            self.page = None;
+        let Some(Err(ended)) = self.page.as_ref().map(|page| page.mouth.say(event)) else { return };
+        self.page = None;
+        // Its reader ends, too, and then it is told that the page is closed.
+        if ended == Ended::Silent {
+            say(
+                "The page takes nothing of what it is sent, so the line to it is ended. Reload it \
+                 to see the run again.",
+            );
         }
     }
 }
@@ -125,18 +122,18 @@ impl Desk {
 struct Engine {
     session: Session,
     desk: Desk,
-    threads: u32,
+    place: Place,
     said: Sender<Said>,
     /// Helpers that were started: their numbers are 1 to this.
     helpers: u32,
 }
 
 impl Engine {
-    fn new(threads: u32, said: Sender<Said>) -> Self {
+    fn new(place: Place, said: Sender<Said>) -> Self {
         Self {
-            session: Session::<NoStudies>::new(Device::flex(), now),
+            session: Session::<NoStudies>::new(place.device.clone(), now),
             desk: Desk { page: None, known: Known::default() },
-            threads,
+            place,
             said,
             helpers: 0,
         }
@@ -211,13 +208,7 @@ impl Engine {
             before.mouth.end(TAKEN_OVER);
         }
         self.session.forget_questions();
-        let threads = match self.threads.min(MOST_WORKERS) {
-            1 => "1 thread".to_owned(),
-            threads => format!("up to {threads} threads"),
-        };
-        let name = format!("CPU, native engine on this computer, {threads}");
-        let report = DeviceReport { kind: DeviceKind::Native, name, self_check: None };
-        self.desk.tell(&Event::Ready(report));
+        self.desk.tell(&Event::Ready(self.place.report.clone()));
         match self.desk.known.step() {
             Some((step, _)) if step > 0 => {
                 say(&format!("A page is open. The run is at step {step}."));
@@ -251,7 +242,8 @@ impl Engine {
         };
         let command = match command {
             Command::Start { spec, text, resume, workers: asked } => {
-                let workers = workers(&spec, asked.min(self.threads), self.threads);
+                let threads = self.place.threads;
+                let workers = workers(&spec, asked.min(threads), threads);
                 desk.known.is_starting(text.clone(), asked);
                 Command::Start { spec, text, resume, workers }
             }
@@ -288,7 +280,7 @@ impl Engine {
     }
 }
 
-/// Starts a thread that computes a shard of every step. It ends when what is returned is dropped.
+/// Starts a thread that computes a shard of every step, on the processor. It ends when what is returned is dropped.
 fn helper(number: u32, said: Sender<Said>) -> pool::Sender {
     let (send, inbox) = mpsc::channel::<Parcel>();
     thread::spawn(move || {

@@ -1,10 +1,11 @@
-//! The engine outside the browser: the session that the page's workers have, on this computer's processor,
-//! behind a server for one page.
+//! The engine outside the browser: the session that the page's workers have, on this computer's processor or
+//! GPU, behind a server for one page.
 //!
 //! [`start`] serves the built page and, beside it, a WebSocket with the same commands and events as a
 //! worker's port. The session belongs to this process and not to the page: it trains on when the page is
 //! closed, and a page that opens later finds the run as it is by then.
 
+mod device;
 mod door;
 mod engine;
 mod line;
@@ -14,6 +15,7 @@ mod secret;
 mod site;
 
 use std::{
+    io::{self, Write},
     net::{IpAddr, SocketAddr, TcpListener},
     path::PathBuf,
     sync::atomic::AtomicU64,
@@ -22,6 +24,8 @@ use std::{
 
 use unroll_protocol::native::SECRET;
 
+use device::Place;
+pub use device::Wanted;
 use door::Door;
 use secret::Secret;
 
@@ -32,8 +36,11 @@ pub struct Options {
     pub listen: IpAddr,
     /// 0 for any that is free.
     pub port: u16,
-    /// Threads that may share a step.
+    /// Threads that may share a step on the processor.
     pub threads: u32,
+    pub device: Wanted,
+    /// The GPU among several: its number in the list, or a part of its name.
+    pub adapter: Option<String>,
 }
 
 /// An engine that runs, for as long as the process.
@@ -57,9 +64,18 @@ impl Running {
     }
 }
 
-/// Starts an engine. The error is a sentence.
+/// Tells whoever sits at the terminal; a terminal that is gone must not end a run.
+fn say(sentence: &str) {
+    let _ = writeln!(io::stdout(), "{sentence}");
+}
+
+/// Starts an engine. Where that is a GPU, this takes seconds: its kernels are compiled and checked first.
+///
+/// # Errors
+///
+/// A sentence, if there is no page, the port can't be had, or no such device is in this program.
 pub fn start(options: Options) -> Result<Running, String> {
-    let Options { site, listen, port, threads } = options;
+    let Options { site, listen, port, threads, device, adapter } = options;
     if !site.join("index.html").is_file() {
         return Err(format!("There is no built page in {}.", site.display()));
     }
@@ -69,7 +85,8 @@ pub fn start(options: Options) -> Result<Running, String> {
     let address = listener.local_addr().map_err(trouble)?;
     let secret = Secret::new()?;
     let running = Running { address, secret: secret.text().to_owned() };
-    let (engine, pages) = (engine::start(threads), AtomicU64::new(0));
+    let place = Place::find(device, adapter.as_deref(), threads)?;
+    let (engine, pages) = (engine::start(place), AtomicU64::new(0));
     thread::spawn(move || door::serve(listener, Door { address, site, secret, engine, pages }));
     Ok(running)
 }

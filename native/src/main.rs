@@ -1,4 +1,5 @@
-//! `unroll-native --site FOLDER [--listen ADDRESS] [--port N] [--threads N]`: what `cargo xtask engine` runs.
+//! `unroll-native --site FOLDER [--listen ADDRESS] [--port N] [--threads N] [--device NAME] [--adapter GPU]`:
+//! what `cargo xtask engine` runs.
 
 use std::{
     net::{IpAddr, Ipv4Addr},
@@ -6,7 +7,7 @@ use std::{
     thread,
 };
 
-use unroll_native::{Options, start};
+use unroll_native::{Options, Wanted, start};
 
 fn main() -> ExitCode {
     let running = options().and_then(|options| Ok((options.listen, start(options)?)));
@@ -41,6 +42,8 @@ fn options() -> Result<Options, String> {
         listen: Ipv4Addr::LOCALHOST.into(),
         port: 8090,
         threads: thread::available_parallelism().map_or(1, |threads| threads.get() as u32),
+        device: Wanted::Auto,
+        adapter: None,
     };
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
@@ -54,6 +57,8 @@ fn options() -> Result<Options, String> {
                 let threads = value.parse().ok().filter(|threads| (1..=64).contains(threads));
                 options.threads = threads.ok_or_else(|| trouble(()))?;
             }
+            "--device" => options.device = Wanted::named(&value).ok_or_else(|| trouble(()))?,
+            "--adapter" => options.adapter = Some(value),
             _ => return Err(format!("{name} is not understood.")),
         }
     }

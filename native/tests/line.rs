@@ -2,6 +2,11 @@
 
 mod client;
 
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
 use burn::tensor::Device;
 use client::{ask, connect, connect_as, engine, find, note};
 use unroll_engine::session::{NoStudies, Session};
@@ -107,10 +112,10 @@ fn training_goes_on_without_a_page_and_is_found_again() {
     // It trains on, for nobody.
     let step = || find(&running).map_or(0, |found| found.started.step);
     let left_at = losses(&heard).last().unwrap().0;
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while step() < left_at + 50 {
-        assert!(std::time::Instant::now() < deadline, "it stopped at {}", step());
-        std::thread::yield_now();
+        assert!(Instant::now() < deadline, "it stopped at {}", step());
+        thread::yield_now();
     }
     let found = find(&running).unwrap();
     assert_eq!((found.started.spec, found.workers), (spec(), 1));
@@ -202,6 +207,28 @@ fn the_page_that_comes_last_has_the_engine() {
     // Whoever is at it now can stop it.
     second.say(&Command::Pause);
     second.until(rests);
+}
+
+#[test]
+fn a_page_that_takes_nothing_holds_nobody_up() {
+    let running = engine("silent", 1);
+    let mut silent = connect(&running);
+    silent.begin(spec(), &text(), 1);
+    silent.say(&Command::Run);
+    // It asks for its model again and again, and reads no answer: at last its line is ended.
+    let began = Instant::now();
+    while silent.is_taken(&Command::Save) {
+        assert!(began.elapsed() < Duration::from_secs(15), "the engine waits for it");
+        thread::sleep(Duration::from_millis(1));
+    }
+    let step = || find(&running).map_or(0, |found| found.started.step);
+    let ended_at = step();
+    let mut page = connect(&running);
+    page.until(|event| matches!(event, Event::Ready(_)));
+    while step() < ended_at + 20 {
+        assert!(began.elapsed() < Duration::from_secs(60), "training stopped at {ended_at}");
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 #[test]

@@ -78,7 +78,7 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "engine",
-        options: "[--port N] [--threads N] [--listen ADDRESS] [--device auto|cpu]",
+        options: "[--device auto|vulkan|metal|cpu] [--adapter GPU] [--threads N] [--port N] [--listen ADDRESS]",
         help: "train on this computer outside the browser, watched in the page",
         run: native::run,
     },

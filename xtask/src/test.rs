@@ -181,7 +181,7 @@ pub fn run(arguments: &[String]) -> Result {
     }
     let mut engine = None;
     phases.run("engine outside the browser", || {
-        engine = Some(native::compile()?);
+        engine = Some(native::compile(false)?);
         Ok(())
     });
     phases.print();

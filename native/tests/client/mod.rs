@@ -10,7 +10,7 @@ use std::{
 };
 
 use tungstenite::{Message, WebSocket, client::IntoClientRequest, http::HeaderValue};
-use unroll_native::{Options, Running, start};
+use unroll_native::{Options, Running, Wanted, start};
 use unroll_protocol::{
     Command, Event, ExperimentSpec,
     native::{FOUND, Found, LINE, LINE_PROTOCOL, NOTE, Note},
@@ -20,10 +20,20 @@ use unroll_protocol::{
 /// Nothing here takes so long: what does not come then, never comes.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// An engine with a page of one file.
+/// An engine on the CPU, with a page of one file.
 pub fn engine(name: &str, threads: u32) -> Running {
-    let site = site(name);
-    start(Options { site, listen: Ipv4Addr::LOCALHOST.into(), port: 0, threads }).unwrap()
+    engine_on(name, threads, Wanted::Cpu, None).unwrap()
+}
+
+/// An engine on another device. The error is a sentence.
+pub fn engine_on(
+    name: &str,
+    threads: u32,
+    device: Wanted,
+    adapter: Option<&str>,
+) -> Result<Running, String> {
+    let (listen, adapter) = (Ipv4Addr::LOCALHOST.into(), adapter.map(str::to_owned));
+    start(Options { site: site(name), listen, port: 0, threads, device, adapter })
 }
 
 fn site(name: &str) -> PathBuf {
@@ -76,6 +86,11 @@ impl Client {
 
     pub fn say_bytes(&mut self, bytes: Vec<u8>) {
         self.0.send(Message::Binary(bytes.into())).unwrap();
+    }
+
+    /// Whether the engine still takes what is said.
+    pub fn is_taken(&mut self, command: &Command) -> bool {
+        self.0.send(Message::Binary(wire::encode(command).into())).is_ok()
     }
 
     /// The next event; the sentence of the farewell if the line ended.
