@@ -123,7 +123,8 @@ pub fn choose<'a>(
 ) -> Result<usize, String> {
     let all: Vec<(usize, &About)> = adapters.into_iter().enumerate().collect();
     // A longer number is of a name, as in “RTX 4090”, where a short one stands by chance.
-    let number = wanted.filter(|wanted| wanted.len() < 3).and_then(|wanted| wanted.parse().ok());
+    let number: Option<usize> =
+        wanted.filter(|wanted| wanted.len() < 3).and_then(|wanted| wanted.parse().ok());
     let part = wanted.map(str::to_lowercase);
     let fits = |(at, about): &&(usize, &About)| match (number, &part) {
         (Some(number), _) => at + 1 == number,
