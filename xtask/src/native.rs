@@ -40,8 +40,10 @@ const PAGE_FOLDERS: [&str; 3] = ["app/src", "assets", "xtask/src"];
 pub fn run(arguments: &[String]) -> Result {
     let valued = ["--port", "--threads", "--listen", "--device", "--adapter"];
     let options = Options::parse(arguments, &[], &valued, false)?;
-    let device = options.text("--device").unwrap_or("auto");
     let adapter = options.text("--adapter");
+    // The code for GPUs takes long to compile, and small models may be slower there.
+    let usual = if adapter.is_some() { "auto" } else { "cpu" };
+    let device = options.text("--device").unwrap_or(usual);
     let (device, gpu) = choose(device, adapter.is_some(), in_sight(Path::new("/")))?;
     let port = options.number("--port", 8090_u16)?;
     say("the page and the engine are built first: up to 15 minutes the first time, seconds later");
@@ -117,9 +119,7 @@ fn in_sight(root: &Path) -> bool {
 pub fn compile(gpu: bool) -> Result<PathBuf> {
     let what = match gpu {
         false => "compiling the engine for this computer",
-        true => {
-            "compiling the engine for this computer and its GPU (a first time may take 20 minutes)"
-        }
+        true => "compiling the engine for this computer and its GPU (many minutes the first time)",
     };
     shell::step(what, || {
         let features = if gpu { WITH_GPU } else { &[] };

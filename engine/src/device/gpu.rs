@@ -122,17 +122,17 @@ pub fn choose<'a>(
     software: bool,
 ) -> Result<usize, String> {
     let all: Vec<(usize, &About)> = adapters.into_iter().enumerate().collect();
-    let number = wanted.and_then(|wanted| wanted.parse().ok());
-    if let Some(number) = number.filter(|number| (1..=all.len()).contains(number)) {
-        return Ok(number - 1);
-    }
+    // A longer number is of a name, as in “RTX 4090”, where a short one stands by chance.
+    let number: Option<usize> =
+        wanted.filter(|wanted| wanted.len() < 3).and_then(|wanted| wanted.parse().ok());
     let part = wanted.map(str::to_lowercase);
-    let fits = |about: &About| match &part {
-        Some(part) => about.name.to_lowercase().contains(&**part),
-        None => software || !about.is_software(),
+    let fits = |(at, about): &&(usize, &About)| match (number, &part) {
+        (Some(number), _) => at + 1 == number,
+        (None, Some(part)) => about.name.to_lowercase().contains(&**part),
+        (None, None) => software || !about.is_software(),
     };
     // The first of equals.
-    let best = all.iter().filter(|(_, about)| fits(about)).min_by_key(|(_, about)| about.rank());
+    let best = all.iter().filter(fits).min_by_key(|(_, about)| about.rank());
     best.map(|(at, _)| *at).ok_or_else(|| match (wanted, all.is_empty()) {
         (Some(wanted), false) => {
             format!("No GPU has the number “{wanted}” or has that in its name.")
