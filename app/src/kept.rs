@@ -76,7 +76,7 @@ const KEEP: Fetch<Keep> = part!(keep: Keep = Keep {
             Act::Join => native::join(store).await,
         }
     }),
-    open: |store, files| model_file::open(store, files, false),
+    open: |store, files| model_file::open(store, files, false, None),
     list: list::list,
     study: model_file::study_section,
 });
@@ -171,7 +171,7 @@ async fn save(store: Store) {
     let known = store.keeping(|keeping| keeping.file.clone());
     let name = match &known {
         Some(name) => name.clone(),
-        None => new_name(),
+        None => new_name("run"),
     };
     let done = match known {
         Some(_) => true,
@@ -202,9 +202,9 @@ async fn save(store: Store) {
     store.kept.notify();
 }
 
-/// A name that no file has.
-fn new_name() -> String {
-    format!("run-{:.0}-{:04x}", Date::now(), (Math::random() * 65536.0) as u32)
+/// A name that no file has, which begins with `kind`.
+fn new_name(kind: &str) -> String {
+    format!("{kind}-{:.0}-{:04x}", Date::now(), (Math::random() * 65536.0) as u32)
 }
 
 /// Holds a run for this tab. `false` if another tab holds it.

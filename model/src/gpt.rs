@@ -8,6 +8,7 @@ use burn::{
 use unroll_protocol::{
     Architecture, GptSpec, Initialization,
     architecture::{MaskKind, NormPlacement, Positions},
+    study::heads::HeadAt,
 };
 
 use crate::{
@@ -374,14 +375,14 @@ impl Gpt {
             .fold(embeddings, |stream, block| block.forward(stream, &rules, &Dropout::off()))
     }
 
-    /// The model with the output of some heads replaced by 0: the rows of W_O that read them are 0.
-    /// `off` names them by layer and head, counted from 0; heads that the model does not have are
-    /// ignored.
-    pub fn without_heads(mut self, off: &[(usize, usize)]) -> Self {
-        let heads = self.heads;
-        for (layer, block) in self.blocks.iter_mut().enumerate() {
+    /// The model with the output of the heads `off` replaced by 0: the rows of W_O that read them are 0.
+    /// Heads that the model does not have are ignored.
+    pub fn without_heads(mut self, off: &[HeadAt]) -> Self {
+        let heads = self.heads as u32;
+        for (layer, block) in (1..).zip(&mut self.blocks) {
             let Some(attention) = &mut block.attention else { continue };
-            let on: Vec<bool> = (0..heads).map(|head| !off.contains(&(layer, head))).collect();
+            let on = (1..=heads).map(|head| !off.contains(&HeadAt { layer, head }));
+            let on: Vec<bool> = on.collect();
             if on.contains(&false) {
                 attention.keep_heads(&on);
             }

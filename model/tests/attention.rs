@@ -11,6 +11,7 @@ use unroll_model::{Gpt, GptConfig, Mask, Trainer, parameter_count, token_tensor,
 use unroll_protocol::{
     Architecture, ExperimentSpec, GptSpec, Initialization,
     architecture::{Activation, MaskKind, NormPlacement, Positions},
+    study::heads::HeadAt,
 };
 
 const VOCABULARY: usize = 11;
@@ -187,7 +188,8 @@ fn a_head_that_is_off_contributes_exactly_0() {
         let model = model(Architecture { positions: *positions, ..Architecture::GPT2 });
         let input = || token_tensor(&tokens(), 1, &device());
         // Heads that no model has are none of it.
-        let without = model.clone().without_heads(&[(1, 0), (1, 7), (9, 0)]);
+        let off = [(2, 1), (2, 8), (10, 1), (0, 1)].map(|(layer, head)| HeadAt { layer, head });
+        let without = model.clone().without_heads(&off);
         let traced = without.forward_traced(input(), None);
         let (attention, computed) = (
             without.blocks[1].attention.as_ref().unwrap(),
@@ -215,7 +217,7 @@ fn a_head_that_is_off_contributes_exactly_0() {
         assert!(row.iter().zip(whole).all(|(a, b)| (a - b).abs() < 1e-5));
         assert_eq!(found.len(), length * VOCABULARY);
         // With all heads off, only the output projection's bias is left.
-        let all = vec![(0, 0), (0, 1), (1, 0), (1, 1)];
+        let all = HeadAt::all((2, 2));
         let traced = model.clone().without_heads(&all).forward_traced(input(), None);
         for (layer, block) in traced.layers.iter().zip(&model.blocks) {
             let bias =

@@ -152,7 +152,7 @@ fn heads_and_bias_add_up_to_the_layers_output_and_one_that_is_off_adds_exactly_n
 }
 
 /// Loss of every token, with `off` off.
-fn losses(model: &Gpt, off: &[(usize, usize)]) -> Vec<f32> {
+fn losses(model: &Gpt, off: &[HeadAt]) -> Vec<f32> {
     let tokens: Vec<u32> = (0..64).map(|i| (i * 7 + i / 5) % 20).collect();
     let inputs = token_tensor(&tokens, 2, &device());
     let logits = model.clone().without_heads(off).forward(inputs.clone());
@@ -171,8 +171,8 @@ fn a_head_that_writes_nothing_costs_exactly_nothing() {
     let zero = Tensor::zeros([8, 32], &device());
     output.weight = Param::from_tensor(weight.slice_assign([8..16, 0..32], zero));
     let on = losses(&model, &[]);
-    assert!(same_bits(&on, &losses(&model, &[(0, 1)])));
-    assert!(!same_bits(&on, &losses(&model, &[(0, 2)])));
+    assert!(same_bits(&on, &losses(&model, &[at(1, 2)])));
+    assert!(!same_bits(&on, &losses(&model, &[at(1, 3)])));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Where a figure's numbers come from, for exports.
 
 use leptos::prelude::*;
-use unroll_protocol::{RunState, Tokens, study::heads::HeadAt};
+use unroll_protocol::{RunState, Tokens, link::Value};
 
 use super::{Lab, Labs};
 use crate::{
@@ -54,8 +54,7 @@ fn of_lab(lab: Lab, text: String) -> Provenance {
 }
 
 fn of_store(store: Store, text: String) -> Provenance {
-    let off = store.link.with(|link| link.off.iter().map(HeadAt::to_string).collect::<Vec<_>>());
-    let off = off.join(",");
+    let off = Value::Heads(Questions::from(store).off.get()).to_string();
     let started = store.started.get();
     let parameters = started.as_ref().map(|s| s.parameters);
     let device = store.device.with(name);

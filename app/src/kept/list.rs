@@ -363,7 +363,7 @@ async fn duplicate(store: Store, file: &str) {
         return;
     }
     let Some(entry) = entries.into_iter().find(|entry| entry.name == file) else { return };
-    let copy = new_name();
+    let copy = new_name("run");
     let text = head_of(&entry).await.map_or_else(|_| String::new(), |head| head.text);
     match folder::put(RUNS, &copy, &entry.file).await {
         Ok(()) => {

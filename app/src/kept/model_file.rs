@@ -198,7 +198,8 @@ fn chooser(
     let input = NodeRef::<html::Input>::new();
     let opened = move |_| {
         if let Some(input) = input.get_untracked() {
-            open(store, input.files().as_ref().map_or_else(Vec::new, files_of), is_folder);
+            let files = input.files().as_ref().map_or_else(Vec::new, files_of);
+            open(store, files, is_folder, None);
             // The same file may be chosen again after it was changed.
             input.set_value("");
         }
@@ -248,17 +249,8 @@ async fn hand_over_pieces(
 }
 
 /// Opens the model among some files, with what the others say about it; or a whole run, if they are a
-/// folder or one is an archive.
-pub fn open(store: Store, files: Vec<File>, is_folder: bool) {
-    open_from(store, files, is_folder, None);
-}
-
-/// Opens a model that is kept in the browser under this name.
-pub fn open_kept(store: Store, files: Vec<File>, kept: String) {
-    open_from(store, files, false, Some(kept));
-}
-
-fn open_from(store: Store, files: Vec<File>, is_folder: bool, kept: Option<String>) {
+/// folder or one is an archive. `kept` is where they are kept in the browser, if they come from there.
+pub fn open(store: Store, files: Vec<File>, is_folder: bool, kept: Option<String>) {
     let model = files.iter().find(|file| is_model(file));
     let archive = files.iter().find(|file| run::is_archive(file));
     let Some(chosen) = model.or(archive).or(files.first()).cloned() else { return };
@@ -324,7 +316,6 @@ impl Drop for Attempt {
     }
 }
 
-/// `kept` is where the files are kept in the browser, if they come from there.
 async fn take(
     attempt: &Attempt,
     model: &File,

@@ -1,6 +1,6 @@
 //! Models that were opened from files and are kept in the browser, for those who wish that.
 
-use js_sys::{Array, Date, Math};
+use js_sys::{Array, Date};
 use leptos::{prelude::*, task::spawn_local};
 use unroll_protocol::Started;
 use web_sys::File;
@@ -9,7 +9,7 @@ use super::{
     folder::{self, Entry, MODELS, Trouble},
     is_model,
     list::ago,
-    model_file,
+    model_file, new_name,
 };
 use crate::{
     controls::shape_name,
@@ -96,7 +96,7 @@ async fn models() -> Result<Vec<Model>, Trouble> {
 
 /// Copies files into the browser's storage. No byte of them goes through the page.
 async fn copy(title: &str, files: &[File]) -> Result<String, Trouble> {
-    let id = format!("{title}{APART}{:.0}-{:04x}", Date::now(), (Math::random() * 65536.0) as u32);
+    let id = new_name(&format!("{title}{APART}model"));
     let (weights, others): (Vec<&File>, Vec<&File>) = files.iter().partition(|file| is_model(file));
     for file in others.into_iter().chain(weights) {
         if let Err(trouble) = folder::put(MODELS, &file_name(&id, &file.name()), file).await {
@@ -246,7 +246,7 @@ pub fn section(store: Store) -> impl IntoView {
                 <div class="button-row">
                     {(!own && model.is_whole()).then(|| view! {
                         <button type="button" class="button" aria-label=open_label
-                            on:click=move |_| model_file::open_kept(store, open.files.clone(), open.id.clone())>
+                            on:click=move |_| model_file::open(store, open.files.clone(), false, Some(open.id.clone()))>
                             "Open"
                         </button>
                     })}
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn files_are_named_after_their_model() {
-        let id = "12 layers, 12 heads, 124 million parameters~1800000000000-00ff";
+        let id = "12 layers, 12 heads, 124 million parameters~model-1800000000000-00ff";
         let name = file_name(id, "model.safetensors");
         assert_eq!(apart(&name), Some((id, "model.safetensors")));
         // A long name keeps its end, which says what the file is. What would mislead is left out.

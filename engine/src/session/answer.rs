@@ -54,8 +54,7 @@ impl<'a, G: Marker> Asked<'a, G> {
             }
             Present::Study(_) => return None,
         };
-        let off: Vec<_> = off.iter().map(|at| at.place()).collect();
-        Some(Self { model: model.without_heads(&off), step, tokenizer, whose })
+        Some(Self { model: model.without_heads(off), step, tokenizer, whose })
     }
 }
 

@@ -25,7 +25,7 @@ pub struct AttentionTrace {
     pub scores: Tensor<4>,
     /// `[batch, heads, T (query), S (key)]`; rows sum to 1.
     pub weights: Tensor<4>,
-    /// Weighted values, 0 in heads that are switched off, `[batch, heads, T, d]`.
+    /// Weighted values, `[batch, heads, T, d]`.
     pub mixed: Tensor<4>,
     /// What products of queries and keys were divided by.
     pub divisor: f64,

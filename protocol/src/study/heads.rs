@@ -36,9 +36,18 @@ impl HeadAt {
         Some(Self { layer: number(layer, MOST)?, head: number(head, MOST_IN_LAB)? })
     }
 
-    /// Layer and head, counted from 0.
-    pub fn place(self) -> (usize, usize) {
-        (self.layer.saturating_sub(1) as usize, self.head.saturating_sub(1) as usize)
+    /// Every head of so many layers with so many heads in each, layer by layer.
+    pub fn all((layers, heads): (u32, u32)) -> Vec<Self> {
+        (1..=layers).flat_map(|layer| (1..=heads).map(move |head| Self { layer, head })).collect()
+    }
+
+    /// Puts this head among those that are `off`, or takes it out.
+    pub fn toggle(self, off: &mut Vec<Self>) {
+        let before = off.len();
+        off.retain(|other| *other != self);
+        if off.len() == before {
+            off.push(self);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use unroll_protocol::{Trace, gpt::ask, study::heads::HeadAt};
 
+use super::which::loss;
 use crate::{
     controls::percent,
     course::use_part,
@@ -14,37 +15,29 @@ use crate::{
 
 /// The heads that are off; a click on one switches it while `switching`.
 pub fn switches(store: Store, switching: impl Into<Signal<bool>>) -> Switches {
-    let off = memo(move || {
-        store.link.with(|link| link.off.iter().map(|at| (at.layer, at.head)).collect::<Vec<_>>())
-    });
+    let Questions { off, .. } = store.into();
+    let places = move || off.with(|off| off.iter().map(|at| (at.layer, at.head)).collect());
     let toggle = Callback::new(move |(layer, head)| {
-        let at = HeadAt { layer, head };
-        store.link.update(|link| {
-            let before = link.off.len();
-            link.off.retain(|off| *off != at);
-            if link.off.len() == before {
-                link.off.push(at);
-            }
-        });
+        store.link.update(|link| HeadAt { layer, head }.toggle(&mut link.off));
     });
-    Switches { off: off.into(), switching: switching.into(), toggle }
+    Switches { off: Signal::derive(places), switching: switching.into(), toggle }
 }
 
 /// Switches heads, and says what the guesses are without those that are off.
 #[component]
 pub fn Switching(switching: RwSignal<bool>) -> impl IntoView {
     let store = expect_context::<Store>();
-    let off = memo(move || store.link.with(|link| link.off.clone()));
+    let questions = Questions::from(store);
+    let off = questions.off;
     let any_off = memo(move || off.with(|off| !off.is_empty()));
-    let whole = Questions::from(store).without(Signal::stored(Vec::new()));
+    let whole = questions.without(Signal::stored(Vec::new()));
     let whole =
         use_answer(whole, move || any_off.get().then(|| ask::Trace { text: store.probe.get() }));
     let part = use_part(whole.sight);
     let all = move || {
         let shape = store.trace.read(|trace| trace.weights.shape.clone()).unwrap_or_default();
         let [layers, heads, ..] = shape[..] else { return Vec::new() };
-        let places = (1..=layers).flat_map(|l| (1..=heads).map(move |h| (l, h)));
-        places.map(|(layer, head)| HeadAt { layer, head }).collect()
+        HeadAt::all((layers, heads))
     };
     let set = move |heads: Vec<HeadAt>| store.link.update(|link| link.off = heads);
     let said = move || {
@@ -98,8 +91,8 @@ fn effect(whole: &Trace, without: &Trace) -> Option<String> {
     if whole.tokens != without.tokens || whole.step != without.step {
         return None;
     }
-    let losses = loss(whole).zip(loss(without));
-    let loss = losses.map_or_else(String::new, |(before, after)| {
+    let losses = loss(whole, 0).zip(loss(without, 0));
+    let loss = losses.map_or_else(String::new, |((before, _), (after, _))| {
         format!("the loss on your sentence is {after:.3} instead of {before:.3} nats per token. ")
     });
     let (best, before) = last(whole).max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -115,16 +108,6 @@ fn effect(whole: &Trace, without: &Trace) -> Option<String> {
         "With every head on, the best guess for the next token is ‘{best}’, at {before}. {now}"
     );
     Some(loss + &at_end)
-}
-
-/// Mean surprise at the sentence's own tokens, but for the first, in nats.
-fn loss(trace: &Trace) -> Option<f32> {
-    let surprises = trace.places.iter().skip(1).enumerate().map(|(at, &place)| {
-        trace.probabilities.get(&[at, place as usize]).map(|share| -f64::from(share).ln())
-    });
-    let surprises = surprises.collect::<Option<Vec<_>>>()?;
-    let count = surprises.len();
-    (count > 0).then(|| (surprises.iter().sum::<f64>() / count as f64) as f32)
 }
 
 /// What may come after the last token, with its probability.
@@ -153,7 +136,7 @@ mod tests {
     #[test]
     fn the_effect_names_loss_and_best_guess() {
         let whole = trace([0.75, 0.25], ["a", "b"]);
-        assert_eq!(loss(&whole), Some(0.5f32.ln().abs()));
+        assert_eq!(loss(&whole, 0), Some((0.5f64.ln().abs(), 1)));
         assert_eq!(
             effect(&whole, &trace([0.5, 0.5], ["a", "b"])).unwrap(),
             "the loss on your sentence is 0.693 instead of 0.693 nats per token. \

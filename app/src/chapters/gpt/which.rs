@@ -65,7 +65,7 @@ fn draw(text: &str, held_out: usize, seed: u32, step: u32, round: u32) -> Option
 
 /// The mean loss on what was read after so many characters, and on how many tokens: a whole passage, or
 /// what of it fits into the context.
-fn loss(trace: &Trace, before: usize) -> Option<(f64, usize)> {
+pub fn loss(trace: &Trace, before: usize) -> Option<(f64, usize)> {
     let read = trace.places.len();
     let first = trace.starts.iter().take_while(|start| (**start as usize) < before).count().max(1);
     let losses = (first..read).map(|at| {

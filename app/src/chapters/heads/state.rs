@@ -130,27 +130,17 @@ impl Page {
 
     /// Every head of the model on show.
     pub fn all(self) -> Vec<HeadAt> {
-        all(self.shape.get_untracked())
+        HeadAt::all(self.shape.get_untracked())
     }
 
     pub fn toggle(self, at: HeadAt) {
-        self.set(|s| {
-            let before = s.off.len();
-            s.off.retain(|off| *off != at);
-            if s.off.len() == before {
-                s.off.push(at);
-            }
-        });
+        self.set(|s| at.toggle(&mut s.off));
     }
 
     /// What `at` alone costs the model as it is now, if that is measured.
     pub fn cost_of(self, at: HeadAt) -> Option<Cost> {
         self.costs.with(|costs| costs.iter().find(|cost| cost.off == [at]).cloned())
     }
-}
-
-fn all((layers, heads): (u32, u32)) -> Vec<HeadAt> {
-    (1..=layers).flat_map(|layer| (1..=heads).map(move |head| HeadAt { layer, head })).collect()
 }
 
 fn use_joint(lab: Lab, off: Memo<Vec<HeadAt>>) -> (Signal<Option<Cost>>, Signal<Option<String>>) {
@@ -181,7 +171,7 @@ fn use_alone(lab: Lab, shape: Memo<(u32, u32)>) -> (RwSignal<Vec<Cost>>, Signal<
         let is_known = |at: &HeadAt| {
             alone.with(|alone| alone.iter().any(|cost| cost.step == step && cost.off == [*at]))
         };
-        let next = all(shape.get()).into_iter().find(|at| !is_known(at))?;
+        let next = HeadAt::all(shape.get()).into_iter().find(|at| !is_known(at))?;
         Some(heads::ask::Cost { off: vec![next] })
     });
     effect(move || {

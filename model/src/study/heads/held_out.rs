@@ -86,8 +86,7 @@ impl Baseline {
         let mut stream = self.streams[first].clone();
         let [_, length, _] = stream.dims();
         let rules = model.attention_rules(length);
-        let off: Vec<_> = off.iter().map(|at| at.place()).collect();
-        let model = model.clone().without_heads(&off);
+        let model = model.clone().without_heads(off);
         for block in model.blocks.iter().skip(first) {
             stream = block.forward(stream, &rules, &Dropout::off());
         }

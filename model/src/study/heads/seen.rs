@@ -45,8 +45,7 @@ impl<'a> Pass<'a> {
         }
         let dropped = ids.len().saturating_sub(model.context());
         let ids = &ids[dropped..];
-        let off: Vec<_> = off.iter().map(|at| at.place()).collect();
-        let model = model.clone().without_heads(&off);
+        let model = model.clone().without_heads(off);
         let trace = model.forward_traced(token_tensor(ids, 1, &model.device()), None);
         let tokens = ids.iter().map(|&id| tokenizer.character(id).to_string()).collect();
         Ok(Self { model, tokenizer, ids: ids.to_vec(), tokens, dropped: dropped as u32, trace })
