@@ -1,12 +1,14 @@
 //! `cargo xtask test`: everything that must pass before a change is kept.
 //!
-//! Quick checks come first, and all of them run even if one fails. The browser tests come last:
-//! their summary ends the output.
+//! What runs on this machine is checked beside the building of the page, and every check runs even
+//! if one fails. The browser tests come last: their summary ends the output.
 
 use std::{
-    env, fs,
+    env,
+    fs::{self, File},
     path::{Path, PathBuf},
     process::Command,
+    thread,
     time::Instant,
 };
 
@@ -17,9 +19,12 @@ use crate::{
     vectors,
 };
 
-/// What clippy checks, as arguments: native code with its tests, then what browsers run. The
-/// profiles are those of the builds, so that both share what they compile for this machine.
-const CLIPPY: &[(&str, &[&str])] = &[
+/// What is run, and its arguments.
+type Runs = &'static [(&'static str, &'static [&'static str])];
+
+/// What clippy checks: native code with its tests. The profiles are those of the builds, so that
+/// both share what they compile for this machine.
+const CLIPPY_NATIVE: Runs = &[
     (
         "clippy, native",
         &[
@@ -41,6 +46,10 @@ const CLIPPY: &[(&str, &[&str])] = &[
     ),
     ("clippy, engine outside the browser", &["--release", "-p", "unroll-native", "--all-targets"]),
     ("clippy, native app", &["-p", "unroll-app", "--tests"]),
+];
+
+/// The same for what browsers run.
+const CLIPPY_WASM: Runs = &[
     ("clippy, wasm app", &["--profile", "page", "-p", "unroll-app", "--target", WASM]),
     (
         "clippy, wasm CPU engine",
@@ -60,7 +69,7 @@ const CLIPPY: &[(&str, &[&str])] = &[
 ];
 
 /// The same for the WebGPU engine, which takes minutes on a first run because of its many crates.
-const CLIPPY_WEBGPU: (&str, &[&str]) = (
+const CLIPPY_WEBGPU: Runs = &[(
     "clippy, wasm WebGPU engine",
     &[
         "--release",
@@ -73,11 +82,11 @@ const CLIPPY_WEBGPU: (&str, &[&str]) = (
         "--target",
         WASM,
     ],
-);
+)];
 
 /// The native tests, as arguments of `cargo test`. Those of the app compute very little, and
 /// compile much faster without optimization.
-const NATIVE: &[(&str, &[&str])] = &[
+const NATIVE: Runs = &[
     (
         "tests of kernels, protocol, model, xtask",
         &[
@@ -121,6 +130,16 @@ impl Phases {
         good
     }
 
+    fn clippy(&mut self, runs: Runs) {
+        for (name, arguments) in runs {
+            self.run(name, || {
+                let mut command = cargo();
+                command.args(["clippy", "--locked"]).args(*arguments);
+                shell::run(command.args(["--", "-D", "warnings"]))
+            });
+        }
+    }
+
     fn print(&self) {
         println!();
         for (name, seconds, failure) in &self.0 {
@@ -156,8 +175,66 @@ pub fn run(arguments: &[String]) -> Result {
     if !ready {
         return phases.result();
     }
+    let site = paths::site("test");
+    // Compiling the page keeps one core busy for minutes. What runs on this machine goes on beside
+    // it: cargo locks each target's and profile's folder by itself, and the two lanes share none
+    // for long. The browser tests wait for both, so that nothing slows them.
+    let (page, native) = thread::scope(|scope| {
+        let page = scope.spawn(|| page_lane(&site, webgpu, filter));
+        let native = native_lane(webgpu, filter);
+        (page.join().unwrap_or_default(), native)
+    });
+    phases.0.extend(native.phases.0);
+    phases.0.extend(page.phases.0);
+    phases.print();
+    let Some(browser) = browser.filter(|_| page.made.is_some()) else { return phases.result() };
+    say("tests in the browser");
+    // Nothing is printed after Node's summary if everything passed: CI reads the last lines.
+    let passed = browser_tests(&site, &browser, native.made.as_deref(), webgpu, filter);
+    phases.result().and(passed)
+}
+
+/// What ran in one of the lanes, and what it made, unless that failed.
+struct Lane<T> {
+    phases: Phases,
+    made: Option<T>,
+}
+
+impl<T> Default for Lane<T> {
+    /// A lane that panicked.
+    fn default() -> Self {
+        let failure = Some("A part of `cargo xtask test` panicked.".to_owned());
+        Self { phases: Phases(vec![("the site".to_owned(), 0.0, failure)]), made: None }
+    }
+}
+
+/// What browsers run: checked, and built into `site`. No other run changes the site while the file
+/// is open.
+fn page_lane(site: &Path, webgpu: bool, filter: Option<&str>) -> Lane<File> {
+    let mut lane = Lane { phases: Phases::default(), made: None };
     if filter.is_none() {
-        static_checks(&mut phases, webgpu);
+        lane.phases.clippy(CLIPPY_WASM);
+    }
+    lane.phases.run("site", || {
+        lane.made = Some(build::site(site, webgpu)?);
+        Ok(())
+    });
+    if lane.made.is_some() {
+        lane.phases
+            .run("vector instructions", || vectors::check(&paths::compiled("engine_course")));
+    }
+    lane
+}
+
+/// What this machine runs: checked, tested, and the engine outside the browser built.
+fn native_lane(webgpu: bool, filter: Option<&str>) -> Lane<PathBuf> {
+    let mut lane = Lane { phases: Phases::default(), made: None };
+    let phases = &mut lane.phases;
+    if filter.is_none() {
+        phases.run("rustfmt", || shell::run(cargo().args(["fmt", "--all", "--check"])));
+        phases.clippy(CLIPPY_NATIVE);
+        // In this lane because its build scripts are compiled into the same folder.
+        phases.clippy(if webgpu { CLIPPY_WEBGPU } else { &[] });
     }
     for (name, arguments) in NATIVE {
         phases.run(name, || {
@@ -167,40 +244,13 @@ pub fn run(arguments: &[String]) -> Result {
         });
     }
     if filter.is_none() {
-        python_checks(&mut phases);
+        python_checks(phases);
     }
-    let site = paths::site("test");
-    // Kept until the end, so that no other run changes the site under the browser.
-    let mut claim = None;
-    phases.run("site", || {
-        claim = Some(build::site(&site, webgpu)?);
-        Ok(())
-    });
-    if claim.is_some() {
-        phases.run("vector instructions", || vectors::check(&paths::compiled("engine_course")));
-    }
-    let mut engine = None;
     phases.run("engine outside the browser", || {
-        engine = Some(native::compile(false)?);
+        lane.made = Some(native::compile(false)?);
         Ok(())
     });
-    phases.print();
-    let Some(browser) = browser.filter(|_| claim.is_some()) else { return phases.result() };
-    say("tests in the browser");
-    // Nothing is printed after Node's summary if everything passed: CI reads the last lines.
-    let passed = browser_tests(&site, &browser, engine.as_deref(), webgpu, filter);
-    phases.result().and(passed)
-}
-
-fn static_checks(phases: &mut Phases, webgpu: bool) {
-    phases.run("rustfmt", || shell::run(cargo().args(["fmt", "--all", "--check"])));
-    for (name, arguments) in CLIPPY.iter().chain(webgpu.then_some(&CLIPPY_WEBGPU)) {
-        phases.run(name, || {
-            let mut command = cargo();
-            command.args(["clippy", "--locked"]).args(*arguments);
-            shell::run(command.args(["--", "-D", "warnings"]))
-        });
-    }
+    lane
 }
 
 /// An empty folder for what Python is to check: what is made no more must not be checked.
