@@ -65,7 +65,7 @@ async function firstHeatmap() {
           observer.observe(document, { subtree: true, childList: true, attributes: true });
         });
       });
-      await page.goto(site.url);
+      await page.goto(`${site.url}?view=attention`);
       times.push(await page.evaluate(() => window.__live));
     });
   }

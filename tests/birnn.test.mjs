@@ -113,7 +113,7 @@ test("the directions' parts and the bias add up to the logit", async (t) => {
     await drawn(page);
     for (const reader of ["forward", "both", "delayed"]) {
       const cells = await byId(page, `birnn-parts-${reader}`).locator("td").allTextContents();
-      const [forward, backward, bias, logit] = cells.map((text) => (text === "–" ? 0 : Number(text)));
+      const [forward, backward, bias, logit] = cells.map((text) => (text === "–" ? 0 : asNumber(text)));
       assert(Math.abs(forward + backward + bias - logit) < 2.5e-4, `${reader}: ${cells}`);
       assert.equal(cells[1] === "–", reader !== "both");
     }

@@ -67,7 +67,7 @@ test("trained side by side, the RNN fails past some gap where LSTM and GRU do no
   await live(page, "bptt-accuracy");
   const accuracy = byId(page, "bptt-accuracy-said");
   let said;
-  const share = (text, cell) => Number(text.match(new RegExp(`${cell} .*?\\((\\d+)%`))?.[1]);
+  const share = (text, cell) => Number(text.match(new RegExp(`${cell} (?:is right )?(\\d+)%`))?.[1]);
   for (let steps = 200; steps <= 1000; steps += 200) {
     await numberUntil(page, "loss-step", (step) => step >= steps, String(steps));
   }

@@ -204,7 +204,7 @@ test("a gate held shut changes the predictions at once, by mouse", async (t) => 
     await eventually(() => page.evaluate(() => window.__told > 0));
     times.push(await page.evaluate(() => window.__told - window.__clicked));
     const held = press % 2 === 0;
-    await eventually(async () => /instead of/.test(await outcome(page)) === held);
+    await eventually(async () => /Before, /.test(await outcome(page)) === held);
   }
   times.sort((a, b) => a - b);
   t.diagnostic(`force to new predictions: ${times.map((time) => time.toFixed(0)).join(", ")} ms`);
@@ -212,7 +212,7 @@ test("a gate held shut changes the predictions at once, by mouse", async (t) => 
   assert(times[0] < 300, `${times} ms`);
   await eventually(() => parameter(page, "gates-forced") === "f:1:0");
   const [, now, asked, was, lossWas, lossNow] = (await outcome(page)).match(
-    /force (\d+) of (\d+) .* instead of (\d+); the loss goes from ([\d.]+\d) to ([\d.]+\d)/,
+    /held shut, (\d+) of (\d+) answers are right\. Before, (?:all )?(\d+) were\. The loss goes from ([\d.]+\d) to ([\d.]+\d)/,
   );
   assert(Number(now) < Number(was) && Number(was) <= Number(asked));
   assert(Number(lossNow) > Number(lossWas) + 0.2);
@@ -233,7 +233,7 @@ test("keyboard only: force a gate from a step on, undo, and a link that says it"
   await readCell(page, 1, 9);
   await page.keyboard.press("Enter");
   await eventually(() => parameter(page, "gates-forced") === "f:2:1:10");
-  await eventually(async () => /instead of/.test(await outcome(page)));
+  await eventually(async () => /Before, /.test(await outcome(page)));
   const said = await outcome(page);
   await page.reload();
   await eventually(async () => (await outcome(page)) === said, said);
@@ -266,7 +266,7 @@ test("a gate of a unit that is gone is let go with a sentence", async (t) => {
     ),
   );
   assert.equal(await byId(page, "lab-problem").textContent(), "");
-  await eventually(async () => /instead of/.test(await outcome(page)), "the other one is still held");
+  await eventually(async () => /Before, /.test(await outcome(page)), "the other one is still held");
   await byId(page, "control-gates-cell-gru").check();
   await eventually(async () =>
     (await byId(page, "gates-left-out").textContent()).includes("GRU has no input gate"),
@@ -283,7 +283,7 @@ test("gates and memory: a dot for each unit, and what this model says of the rul
   assert.equal(await figure.locator("svg.scatter-plot").count(), 2);
   await eventually(async () => (await figure.locator("svg.scatter-plot circle").count()) === 20);
   const says = await byId(page, "gates-memory-says").textContent();
-  assert.match(says, /mean of z and the memory have correlation −?\d.*mean of the reset gate and the memory have correlation −?\d/);
+  assert.match(says, /mean of z and the length of memory have correlation −?\d.*mean of the reset gate and the length of memory have correlation −?\d/);
   await byId(page, "gates-memory-points").focus();
   await page.keyboard.press("End");
   const longest = numbers(await byId(page, "gates-memory-readout").textContent()).at(-1);
@@ -302,8 +302,8 @@ test("guess first, then hold it; and the question is answered by the model", asy
   await eventually(async () => (await verdict.getAttribute("data-right")) !== null);
   const [, was, still] = (await verdict.textContent()).match(/(\d+) of \d+ were right, (\d+) still are/);
   await byId(page, "gates-shut-it").click();
-  await eventually(async () => (await outcome(page)).startsWith(`With force ${still} of`), still);
-  assert((await outcome(page)).includes(`instead of ${was};`));
+  await eventually(async () => (await outcome(page)).startsWith(`With the gate held shut, ${still} of`), still);
+  assert.match(await outcome(page), new RegExp(`Before, (all )?${was} were`));
 
   // The next question is about what is held now.
   await settled(page);

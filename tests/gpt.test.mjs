@@ -6,6 +6,7 @@ import { test } from "./harness.mjs";
 import {
   asNumber,
   atRest,
+  beat,
   byId,
   crash,
   eventually,
@@ -33,8 +34,12 @@ async function shownStep(page, step) {
   await page.locator(`[data-testid="figure-attention"][data-step="${step}"]`).waitFor();
 }
 
-test("before Train the untrained model's attention and writing are already there", async (t) => {
+test("a first visit begins with what the untrained model writes, and where its heads look", async (t) => {
   const page = await site.open(t);
+  await eventually(async () => (await byId(page, "sample-text").textContent()).length > 100);
+  await live(page, "heads");
+  await beat(page).getByText("knows nothing yet").waitFor();
+  await openView(page, "attention");
   await live(page, "attention");
   assert.equal(await byId(page, "figure-attention").getAttribute("data-step"), "0");
   assert.equal(await number(page, "loss-step"), 0);
@@ -47,8 +52,11 @@ test("before Train the untrained model's attention and writing are already there
     assert(row.slice(query + 1).every((weight) => weight === 0), "the future is blocked");
   }
   assert.equal(experiment.seed, 1);
+  // Once it has trained, the story says so.
   await openView(page, "writing");
-  await eventually(async () => (await byId(page, "sample-text").textContent()).length > 100);
+  const step = await train(page, 10);
+  await eventually(async () => Number((await byId(page, "sample-text").getAttribute("data-step"))) === step, "written anew");
+  await beat(page).getByText(`After ${step} steps it writes this`).waitFor();
 });
 
 test("what it wrote before stands over what it writes, and leads back to its moment", async (t) => {
@@ -479,7 +487,7 @@ test("the sentence is written in its own tokens", async (t) => {
 });
 
 test("pointing is answered while the model trains", async (t) => {
-  const page = await site.open(t);
+  const page = await site.open(t, "?view=attention");
   await live(page, "attention");
   await byId(page, "train-toggle").click();
   await staysFree(t, site, page, () => numberUntil(page, "loss-step", (step) => step >= 40, "at least 40"));

@@ -5,7 +5,7 @@ import { test } from "./harness.mjs";
 import { byId, drawn, eventually, exported, live, number, openSettings, openView, parameter, settled, staysFree, train, useSite } from "./harness.mjs";
 
 const site = useSite();
-const SMALL = "&layers=2&heads=2&width=16&context=24&batch=4&workers=1";
+const SMALL = "&layers=2&heads=2&width=16&context=24&batch=4&workers=1&machine-rows=24";
 
 /** Opens the chapter and waits until the picture is of the model. */
 async function open(t, query = SMALL, options = {}) {
@@ -124,12 +124,15 @@ test("any sentence has a picture or a clear sentence", async (t) => {
   await write("a");
   await eventually(async () => (await exported(page, "machine")).axes[1].labels.length === 1, "one character");
   await write("long words ".repeat(46));
-  await eventually(async () => /last 24 characters; the \d+ before them are left out/.test(await note.textContent()));
+  await eventually(async () => /last 24 characters here; the \d+ before them are left out/.test(await note.textContent()));
 });
 
 test("a long sentence scrolls in its picture", async (t) => {
   const page = await open(t, "&layers=1&heads=2&width=16&context=64&batch=2&workers=1");
   await byId(page, "probe-input").fill("said Fenn ".repeat(50));
+  // As many as can be told apart; more on wish.
+  await eventually(async () => /last 16 characters/.test(await byId(page, "machine-note").textContent()));
+  await byId(page, "machine-rows").click();
   await eventually(async () => /last 64 characters/.test(await byId(page, "machine-note").textContent()));
   await drawn(page);
   const room = await page.locator(".machine-room").evaluate((room) => [room.scrollHeight, room.clientHeight]);

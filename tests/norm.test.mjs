@@ -304,8 +304,6 @@ test("the ideas step through, each with its stage", async (t) => {
     ["layers", "layer", 2, 0],
     ["layers", "batch", 2, 0],
     ["layers", "batch", 0, 0],
-    ["outside"],
-    ["time"],
   ];
   for (const [before, [view, axis, row, sweep]] of stages.entries()) {
     await page.keyboard.press("PageDown");
@@ -320,7 +318,8 @@ test("the ideas step through, each with its stage", async (t) => {
     await eventually(async () => swept.test(await byId(page, "norm-sweep-at").textContent()));
   }
   assert.equal(titles.size, stages.length);
-  // The models on show are the view's.
+  // An experiment brings its view, and the models on show are the view's.
+  await byId(page, "try-time").click();
   await byId(page, "norm-time-verdict").locator("b").first().waitFor();
 });
 

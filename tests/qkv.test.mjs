@@ -57,15 +57,15 @@ test("a cell is open from the start; another is worked out by a click, and the n
   const weight = await value(page, "inspector-weight");
   assert(Math.abs(exponent / sum - weight) < 1e-6);
   assert(Number(await byId(page, "inspector-compared").getAttribute("data-apart")) < 1e-4);
-  // Nothing is masked until the learner says so.
+  // Only what is before it is seen: 18 keys.
   await byId(page, "inspector-all-keys").click();
   const keys = page.locator('[data-testid="inspector-row"] tbody tr');
   const open = async () => (await keys.allTextContents()).filter((row) => !row.includes("blocked")).length;
-  await eventually(async () => (await keys.count()) === 24 && (await open()) === (await keys.count()));
-  // Then only what is before it is seen: 18 keys.
-  await byId(page, "control-qkv-causal").check({ force: true });
-  await eventually(async () => (await open()) === 18);
-  await eventually(() => parameter(page, "qkv-causal") === "1");
+  await eventually(async () => (await keys.count()) === 24 && (await open()) === 18);
+  // Then nothing is masked.
+  await byId(page, "control-qkv-causal").uncheck({ force: true });
+  await eventually(async () => (await open()) === 24);
+  await eventually(() => parameter(page, "qkv-causal") === "0");
   await byId(page, "inspector-close").click();
   await inspector(page).waitFor({ state: "detached" });
   await eventually(async () => parameter(page, "qkv-query") === "0");
@@ -115,7 +115,7 @@ test("the square root: variance grows as d_k, without it softmax saturates and i
 });
 
 test("a shuffle only moves outputs, but for a causal mask or positions", async (t) => {
-  const page = await opened(t, "&qkv-experiment=shuffle");
+  const page = await opened(t, "&qkv-experiment=shuffle&qkv-causal=0");
   const most = () => byId(page, "qkv-shuffle").getAttribute("data-most").then(Number);
   await eventually(async () => (await byId(page, "qkv-shuffle").getAttribute("data-most")) !== null);
   assert((await most()) < 1e-4, `${await most()}`);

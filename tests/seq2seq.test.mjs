@@ -88,7 +88,7 @@ test("an own source, greedy beside beam, and what each state still holds", async
   const page = await open(t);
   await field(page).fill("ab");
   await eventually(async () => (await texts(page, "transfer-source")).join("") === "ab");
-  await eventually(async () => /Right would be ba|That is right/.test(await byId(page, "seq2seq-outcome").textContent()));
+  await eventually(async () => /Correct answer: ba|That is right/.test(await byId(page, "seq2seq-outcome").textContent()));
   await openView(page, "beam");
   const rows = byId(page, "seq2seq-beam-table").locator("tbody tr");
   await eventually(async () => (await rows.count()) === 3);

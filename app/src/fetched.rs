@@ -141,7 +141,7 @@ pub fn Fetched(
             <div role="alert" class="alert" data-testid="fetch-failed">
                 <p>
                     {what}
-                    " could not be fetched. If it still can't after another try, reload the page: a new \
+                    " could not be fetched. If it still can’t after another try, reload the page: a new \
                      release may have taken its place."
                 </p>
                 <div class="button-row">

@@ -18,6 +18,7 @@ use crate::{
 /// The whole page, or the figure alone where the link says so.
 pub fn page(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> AnyView {
     let embedded = link.embed;
+    let link = first_look(link, &given);
     let store = Store::new(link, given, problems);
     let labs = Labs::new(store);
     let progress = Progress::read();
@@ -85,10 +86,19 @@ fn fetch_embed(store: Store, labs: Labs, exporters: Exporters) {
             Ok(use_embed) => owner.with(|| use_embed(store, labs, exporters)),
             Err(_) => store.notify(
                 Severity::Failure,
-                "The page around this one can't reach it: a file could not be fetched. Reload to try again.",
+                "The page around this one can’t reach it: a file could not be fetched. Reload to try again.",
             ),
         }
     });
+}
+
+/// What a first visit begins with: writing that turns from noise into words explains itself. A link
+/// shows what it names.
+fn first_look(link: Link, given: &[String]) -> Link {
+    match given.is_empty() {
+        true => Link { view: "writing".into(), ..link },
+        false => link,
+    }
 }
 
 /// What `export` messages are answered with: the same JSON as the figures' own menus give.

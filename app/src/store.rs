@@ -632,7 +632,8 @@ impl Store {
         });
         let done = !matches!(&read, Some(Ok((_, written))) if !written.done);
         if done {
-            self.pace.update_value(|pace| pace.writing_done(now()));
+            let in_view = self.link.with_untracked(|link| link.view == "writing");
+            self.pace.update_value(|pace| pace.writing_done(now(), in_view));
         }
         match read {
             Some(Ok((step, Written { text, done, .. }))) => {

@@ -16,8 +16,8 @@ use crate::{
     trace::{Read, TraceError, as_text, last_tokens},
 };
 
-/// Runs the last tokens of `text` that fit the context and [`MOST_ROWS`] through `model`, the
-/// block counted from 0 in detail.
+/// Runs the last `rows` tokens of `text` through `model`, the block counted from 0 in detail: as
+/// many as fit the context and [`MOST_ROWS`], and at least one.
 ///
 /// `step` is copied to the result.
 ///
@@ -29,10 +29,11 @@ pub async fn pass(
     tokenizer: &Tokenizer,
     text: &str,
     block: u32,
+    rows: u32,
     step: u32,
 ) -> Result<Pass, TraceError> {
     let Read { tokens: mut ids, mut dropped, .. } = last_tokens(model, tokenizer, text)?;
-    let beyond = ids.len().saturating_sub(MOST_ROWS);
+    let beyond = ids.len().saturating_sub((rows as usize).clamp(1, MOST_ROWS));
     ids.drain(..beyond);
     dropped += beyond as u32;
     let (length, count) = (ids.len(), model.blocks.len());

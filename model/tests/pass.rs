@@ -10,6 +10,8 @@ use unroll_protocol::{
     gpt::MOST_ROWS,
 };
 
+/// As many rows as there can be.
+const ALL: u32 = MOST_ROWS as u32;
 const TEXT: &str = "said Fenn the smith";
 
 fn model(architecture: Architecture, tied: bool, context: u32) -> (Gpt, Tokenizer) {
@@ -35,7 +37,7 @@ fn row(array: &Array, prefix: &[usize]) -> Vec<f32> {
 #[test]
 fn the_parts_add_up_and_are_those_of_the_trace() {
     let (model, tokenizer) = model(Architecture::GPT2, false, 16);
-    let read = ready(pass(&model, &tokenizer, "the fenn", 1, 7)).unwrap();
+    let read = ready(pass(&model, &tokenizer, "the fenn", 1, ALL, 7)).unwrap();
     let whole = ready(trace(&model, &tokenizer, "the fenn", 7)).unwrap();
     assert_eq!((read.step, &read.tokens, read.dropped), (7, &whole.tokens, 0));
     assert_eq!((&read.mask, &read.vocabulary), (&whole.mask, &whole.vocabulary));
@@ -77,7 +79,7 @@ fn every_parameter_is_counted_once() {
     ];
     for (architecture, tied) in others {
         let (model, tokenizer) = model(architecture, tied, 16);
-        let read = ready(pass(&model, &tokenizer, "the", 0, 0)).unwrap();
+        let read = ready(pass(&model, &tokenizer, "the", 0, ALL, 0)).unwrap();
         assert_eq!(read.sizes.total(), parameter_count(&model), "{architecture:?}");
         assert_eq!(read.sizes.head == 0, tied);
         assert_eq!(read.detail.attention.is_some(), architecture.attention);
@@ -91,13 +93,17 @@ fn every_parameter_is_counted_once() {
 fn long_texts_are_cut_and_wrong_questions_refused() {
     let (model, tokenizer) = model(Architecture::GPT2, false, 128);
     let long = TEXT.repeat(20);
-    let read = ready(pass(&model, &tokenizer, &long, 0, 0)).unwrap();
+    let read = ready(pass(&model, &tokenizer, &long, 0, ALL, 0)).unwrap();
     assert_eq!(read.tokens.len(), MOST_ROWS);
     assert_eq!(read.dropped as usize, long.len() - MOST_ROWS);
-    let one = ready(pass(&model, &tokenizer, "s", 0, 0)).unwrap();
+    let few = ready(pass(&model, &tokenizer, &long, 0, 5, 0)).unwrap();
+    let same = ready(pass(&model, &tokenizer, &long[long.len() - 5..], 0, ALL, 0)).unwrap();
+    assert_eq!((few.tokens.len(), few.dropped as usize), (5, long.len() - 5));
+    assert_eq!(few.probabilities, same.probabilities);
+    let one = ready(pass(&model, &tokenizer, "s", 0, ALL, 0)).unwrap();
     assert_eq!(one.probabilities.shape, [1, tokenizer.len() as u32]);
-    let unknown = ready(pass(&model, &tokenizer, "🦊", 0, 0)).unwrap();
+    let unknown = ready(pass(&model, &tokenizer, "🦊", 0, ALL, 0)).unwrap();
     assert_eq!(unknown.tokens, ["\u{fffd}"]);
-    assert_eq!(ready(pass(&model, &tokenizer, "", 0, 0)), Err(TraceError::Empty));
-    assert!(matches!(ready(pass(&model, &tokenizer, "s", 2, 0)), Err(TraceError::Row(_))));
+    assert_eq!(ready(pass(&model, &tokenizer, "", 0, ALL, 0)), Err(TraceError::Empty));
+    assert!(matches!(ready(pass(&model, &tokenizer, "s", 2, ALL, 0)), Err(TraceError::Row(_))));
 }

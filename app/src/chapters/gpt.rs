@@ -16,14 +16,15 @@ use unroll_protocol::{
 
 use super::Info;
 use crate::{
-    controls::{Settings, Writing, model_name, percent, shape_name, use_probe},
+    controls::{Settings, Writing, grouped, model_name, percent, shape_name, use_probe},
     course::{
         Beat, Borrow, ChapterFrame, Further, Script, StageView, Telling, Trial, WayIn, further,
         use_part, use_provenance, use_right, use_setting,
     },
     fetched::{Fetch, Fetched, Settled, View, bring, fetched, fetched_later, part, use_ahead},
     figures::{
-        AttentionFigure, HeadsFigure, Inspection, LossFigure, NextFigure, Selection, SentenceFigure,
+        AttentionFigure, HeadsFigure, InsideFigure, Inspection, LossFigure, NextFigure, Selection,
+        SentenceFigure,
     },
     kept,
     questions::Questions,
@@ -46,16 +47,15 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "This GPT knows nothing yet, and it shows. Press Train and watch its writing: do words come out of \
-                   the noise?\n\n\
-                   {written}\n\n\
-                   It reads a whole stretch of text at once, cut into [tokens](token): single characters, unless you \
-                   choose others. At every token it guesses the next one from that token and all before it: it is a \
-                   [language model](language-model). In 2018 Radford and others trained one on thousands of books, \
-                   which prepared it for many other tasks. Hence the name: GPT is short for generative \
-                   [pre-trained](pre-training) transformer.\n\n\
+            text: "{begins}\n\n\
+                   It is a [language model](language-model). It reads text in small pieces, its [tokens](token): \
+                   single characters, unless you choose others. At every token it guesses the next one. Then it \
+                   sees what really came, and learns from its surprise.\n\n\
+                   In 2018 Radford and others trained such a model on thousands of books, which prepared it for \
+                   many other tasks. Hence the name: GPT is short for generative [pre-trained](pre-training) \
+                   transformer.\n\n\
                    {way-in}",
-            set: |_| {},
+            set: |link| link.view = "writing".into(),
             asks: &[],
         },
         Beat {
@@ -63,7 +63,8 @@ pub const SCRIPT: Script = Script {
             text: "Before it guesses, it looks back. Point at a token: the arcs show how much it looks at that one and \
                    at each one before. This is [attention](attention): it gathers what may help with the guess. \
                    An untrained model looks at all of them nearly equally.",
-            set: |_| {},
+            // In the second layer more is to be seen early: it reads what the first has gathered.
+            set: |link| (link.gpt.layer, link.gpt.head) = (2, 3),
             asks: &["gpt-sure"],
         },
         Beat {
@@ -267,13 +268,13 @@ fn Chapter() -> impl IntoView {
     let selection = Selection::new(length);
     provide_context(selection);
     let mut views = vec![
-        StageView::new("attention", "Attention", move || view! { <Attention selection/> }),
+        StageView::new("attention", "Attention", later),
         StageView::new("heads", "All heads", later),
         StageView::new("next", "Next token", later),
         StageView::new("batch", "Batch", later),
     ];
     if shows(Part::Sample) {
-        views.push(StageView::new("writing", "Writing", later));
+        views.push(StageView::new("writing", "Writing", || view! { <WritingRoom/> }));
     }
     if shows(Part::Loss) {
         views.push(StageView::new("loss", "Loss", later));
@@ -282,9 +283,9 @@ fn Chapter() -> impl IntoView {
     offer_kept(store);
     let model = use_model_name(store);
     let weights = memo(move || {
-        store
-            .started
-            .with(|s| s.as_ref().map_or("…".into(), |s| s.parameters.div_ceil(1000).to_string()))
+        store.started.with(|s| {
+            s.as_ref().map_or("…".into(), |s| ((s.parameters + 500) / 1000).to_string())
+        })
     });
     view! {
         <ChapterFrame
@@ -292,7 +293,7 @@ fn Chapter() -> impl IntoView {
             further=rest
             more=formulas
             live=vec![
-                ("written", ViewFn::from(|| view! { <Written/> })),
+                live("begins", move || begins(store)),
                 ("way-in", ViewFn::from(|| view! { <WayIn/> })),
                 live("weights", move || weights.get()),
             ]
@@ -385,28 +386,38 @@ fn later() -> AnyView {
     fetched(LATER, "This part")
 }
 
-/// The view on show, if it is not the first.
+/// The view on show, or what stands beside it where the page opens with it.
 fn other_view() -> AnyView {
     let selection = expect_context::<Selection>();
     match expect_context::<Store>().link.with_untracked(|link| link.view.clone()).as_str() {
         "heads" => view! { <Heads/> }.into_any(),
+        "writing" => view! { <Inside selection/> }.into_any(),
         "next" => view! { <Next selection/> }.into_any(),
         "batch" => view! { <batch::NextBatch/> }.into_any(),
-        "writing" => view! { <Writing/> }.into_any(),
-        _ => view! { <Loss/> }.into_any(),
+        "loss" => view! { <Loss/> }.into_any(),
+        _ => view! { <Attention selection/> }.into_any(),
     }
 }
 
-/// What the model writes, live, in the story.
+/// How the story begins: with noise, or with what has become of it.
+fn begins(store: Store) -> String {
+    match store.written.with(|written| written.step) {
+        0 => "This GPT knows nothing yet, so what it writes is noise. Press Train and watch: do words come out of it?".into(),
+        step => format!(
+            "This GPT began with noise. After {} steps it writes this. Which of the words are real?",
+            grouped(step.into())
+        ),
+    }
+}
+
+/// What the model writes, beside where its heads look once the first picture is there.
 #[component]
-fn Written() -> impl IntoView {
-    let store = expect_context::<Store>();
-    let part = use_part(store.writing_sight);
+fn WritingRoom() -> impl IntoView {
     view! {
-        <p class="story-sample" node_ref=part>
-            {move || store.written.with(|written| written.text.clone())}
-            <span class="caret" class:caret-on=move || store.written.with(|w| !w.done) aria-hidden="true"></span>
-        </p>
+        <div class="writing-room view-fill">
+            <Writing/>
+            <div class="writing-inside">{fetched_later(LATER, "The picture of all heads")}</div>
+        </div>
     }
 }
 
@@ -467,6 +478,23 @@ fn Heads() -> impl IntoView {
             <switching::Switching switching/>
             <HeadsFigure trace=store.trace.answer layer head planned=use_planned(store)
                 provenance=use_provenance() switches=switching::switches(store, switching) enlarge/>
+        </div>
+    }
+    .into_any()
+}
+
+/// What goes on in the model while it writes.
+#[component]
+fn Inside(selection: Selection) -> impl IntoView {
+    let store = expect_context::<Store>();
+    let part = use_part(store.trace.sight);
+    let layer = use_setting(|link| &mut link.gpt.layer);
+    let head = use_setting(|link| &mut link.gpt.head);
+    let enlarge = Callback::new(move |()| store.link.update(|link| link.view.clear()));
+    view! {
+        <div class="view-fill" node_ref=part>
+            <InsideFigure trace=store.trace.answer layer head planned=use_planned(store)
+                provenance=use_provenance() selection enlarge/>
         </div>
     }
     .into_any()

@@ -255,7 +255,8 @@ fn Refused(page: Page) -> impl IntoView {
 fn Presets(page: Page) -> impl IntoView {
     let settings = page.settings;
     let preset = move |preset: Preset| {
-        let pressed = move || settings.with(|s| s.pattern.base == preset).to_string();
+        // Where two masks are combined, both are on.
+        let pressed = move || settings.with(|s| s.pattern.uses(preset)).to_string();
         let choose = move |_| {
             page.set(|s| {
                 s.pattern.base = preset;

@@ -22,10 +22,9 @@ use crate::{
     course::{
         ChapterFrame, Lab, StageView, further, use_lab, use_provenance, use_setting, use_together,
     },
-    figures::{Dash, Hue, Line, Lines, LinesFigure},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, YScale},
     reactive::memo,
     store::Store,
-    teaching::{Live, live},
 };
 
 #[cfg(test)]
@@ -100,7 +99,6 @@ fn NormChapter() -> impl IntoView {
         <ChapterFrame
             script=&words::SCRIPT
             further
-            live=lives(use_lab())
             asks=vec![
                 ("norm-loss", ViewFn::from(check::loss)),
                 ("norm", ViewFn::from(check::check)),
@@ -117,21 +115,6 @@ fn NormChapter() -> impl IntoView {
             model
         />
     }
-}
-
-/// What the text reads off the networks.
-fn lives(lab: Lab) -> Vec<Live> {
-    let last = move |name: String, digits: usize| {
-        let value =
-            lab.history.with(|history| history.named(&name).and_then(|series| series.last()));
-        value.map_or_else(|| "…".into(), |value| format!("{value:.digits$}"))
-    };
-    let past = Treatment::Past.label();
-    vec![
-        live("length", move || last(outside::length(Treatment::Past), 1)),
-        // Networks of another experiment have a loss by no such name.
-        live("loss", move || last(past.to_owned(), 2)),
-    ]
 }
 
 /// Losses a point of a curve is the mean of: batches are small and their losses noisy.
@@ -186,7 +169,8 @@ fn losses() -> AnyView {
             }
         };
         let x_range = Lines::steps(lab.step.get());
-        Lines { x_label: "step".into(), y_label, series, x_range, ..Lines::default() }
+        let y_scale = YScale::Close;
+        Lines { x_label: "step".into(), y_label, series, x_range, y_scale, ..Lines::default() }
     });
     let seed = memo(move || store.link.with(|link| link.seed));
     let title = Signal::derive(move || match experiment.get() {

@@ -9,9 +9,10 @@ use std::{
 
 use crate::teaching::{Names, Piece, pieces, shown};
 
-/// Formulas that code does not follow at once, by the start of their label: these three are on the
+/// Formulas that code does not follow at once, by the start of their label: these four are on the
 /// stage, too, and More adds their code to them.
-const APART: &[&str] = &["The gradient at step t", "D at step t", "J at step k"];
+const APART: &[&str] =
+    &["The gradient at step t", "D at step t", "J at step k", "The derivative of the cell state"];
 
 /// Makes [`NAMES`] from the list of chapters: one without names does not compile.
 macro_rules! names {

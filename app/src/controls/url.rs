@@ -29,7 +29,7 @@ const MOST_TRIED: usize = 128 * 1024;
 pub async fn read_first_url() -> (Link, Vec<String>, Vec<LinkProblem>) {
     let pairs = query_pairs();
     let (mut link, mut problems) = parse(&pairs);
-    let given = pairs.into_iter().map(|(name, _)| name).collect();
+    let mut given: Vec<String> = pairs.into_iter().map(|(name, _)| name).collect();
     let hash = window().location().hash().unwrap_or_default();
     let fragment = take_secret(hash.strip_prefix('#').unwrap_or(&hash));
     if !fragment.is_empty() {
@@ -39,6 +39,7 @@ pub async fn read_first_url() -> (Link, Vec<String>, Vec<LinkProblem>) {
             None => Err(FragmentError::Damaged),
         };
         problems.extend(link.take_written(written).err());
+        given.push("written".to_owned());
     }
     (link, given, problems)
 }

@@ -40,6 +40,16 @@ pub fn Writing() -> impl IntoView {
     let (temperature_row, words) = (setting("temperature"), general("temperature"));
     view! {
         <div class="writing view-fill" node_ref=part>
+            {drafts(store)}
+            // Scrolls, so it takes the focus; not live, or a screen reader would never fall silent.
+            <div class="sample" tabindex="0" role="group" aria-label="Text written by the model"
+                aria-describedby="sample-step">
+                <p data-testid="sample-text" data-step=step>
+                    {move || store.written.with(|written| written.text.clone())}
+                    <span class="caret" class:caret-on=move || store.written.with(|w| !w.done)
+                        aria-hidden="true"></span>
+                </p>
+            </div>
             <div class="view-bar">
                 <div class="field" title=words.help>
                     <label for=id.clone()>{words.label}</label>
@@ -64,16 +74,6 @@ pub fn Writing() -> impl IntoView {
                     "Write again"
                 </button>
                 <p class="hint" id="sample-step">"Written " {after}</p>
-            </div>
-            {drafts(store)}
-            // Scrolls, so it takes the focus; not live, or a screen reader would never fall silent.
-            <div class="sample" tabindex="0" role="group" aria-label="Text written by the model"
-                aria-describedby="sample-step">
-                <p data-testid="sample-text" data-step=step>
-                    {move || store.written.with(|written| written.text.clone())}
-                    <span class="caret" class:caret-on=move || store.written.with(|w| !w.done)
-                        aria-hidden="true"></span>
-                </p>
             </div>
         </div>
     }

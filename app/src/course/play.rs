@@ -248,7 +248,7 @@ mod tests {
     fn the_head_goes_evenly_along_the_track() {
         let recorded = long();
         let shown = |share| due(&recorded, 2000, share).expect("there is a first one");
-        assert_eq!((shown(0.0), shown(0.08)), (0, 0));
+        assert_eq!((shown(0.0), shown(0.03), shown(0.08)), (0, 0, 1));
         for i in 0..100 {
             let share = f64::from(i) / 100.0;
             let now = shown(share);
@@ -280,7 +280,7 @@ mod tests {
         let few = chosen(&[0, 1, 3], 120, 1000.0);
         assert_eq!(
             few.iter().map(|(step, wait)| (*step, wait.round())).collect::<Vec<_>>(),
-            [(0, 500.0), (1, 500.0), (3, 0.0)]
+            [(0, 40.0), (1, 960.0), (3, 0.0)]
         );
         assert_eq!(chosen(&[7], 120, 1000.0), [(7, 0.0)]);
     }

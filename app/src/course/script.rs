@@ -12,7 +12,7 @@ use crate::{
 pub struct Script {
     /// One line: what the chapter before could not do.
     pub before: &'static str,
-    /// Six to ten. The first says why anyone needed this, the last what the learner can do now.
+    /// Six to eleven. The first says why anyone needed this, the last what the learner can do now.
     pub beats: &'static [Beat],
     /// Three to five experiments with a surprising result.
     pub tries: &'static [Trial],

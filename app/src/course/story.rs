@@ -60,14 +60,15 @@ fn staged(link: &Link, told: &Link, set: SetStage) -> Link {
     next
 }
 
-/// The stage of the chapter on show as one of its beats sets it, for links.
+/// The stage of the chapter on show as one of its beats sets it, for links. A link that names no beat
+/// opens the chapter's own stage.
 fn usual_stage(
     chapter: unroll_protocol::link::Chapter,
     number: u32,
     set: Option<SetStage>,
 ) -> Link {
     let mut usual = Link { chapter, ..Link::default() };
-    if let Some(set) = set {
+    if let Some(set) = set.filter(|_| number > 0) {
         set(&mut usual);
     }
     Link { idea: number, ..usual }

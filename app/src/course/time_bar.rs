@@ -124,10 +124,24 @@ fn is_meant_for_control(event: &web_sys::KeyboardEvent) -> bool {
     is_text_field(event) || target.closest(CONTROLS).ok().flatten().is_some()
 }
 
+/// Share of the track before the first step.
+const UNTRAINED: f64 = 0.04;
+
 /// Where a step lies on the track, as a share of it: the first steps change most, so the scale is
-/// logarithmic.
+/// logarithmic. It has no place for step 0, which has a little room before: no loss was measured
+/// there.
 pub(super) fn place(step: f64, last: f64) -> f64 {
-    (1.0 + step).ln() / (1.0 + last.max(1.0)).ln()
+    if last <= 1.0 || step < 1.0 {
+        return if last > 1.0 { UNTRAINED } else { 1.0 } * step.min(1.0);
+    }
+    1.0 - (1.0 - UNTRAINED) * (1.0 - step.ln() / last.ln())
+}
+
+/// The steps whose numbers stand under the track, which say that its scale is logarithmic.
+fn decades(last: u32) -> Vec<u32> {
+    let tens = std::iter::successors(Some(1_u32), |step| step.checked_mul(10));
+    // One alone says nothing of a scale.
+    tens.take_while(|step| *step <= last).filter(|_| last >= 10).collect()
 }
 
 /// The curves of a run as the track of a film, from the first step to the last.
@@ -135,7 +149,18 @@ pub(super) fn place(step: f64, last: f64) -> f64 {
 fn Track(run: Run) -> impl IntoView {
     let root = NodeRef::<html::Div>::new();
     let shown = use_frame(run.track, use_visible(root));
-    let curves = memo(move || shown.with(|series| paths(series)));
+    let curves = memo(move || shown.with(|series| paths(series, run.step.get_untracked())));
+    let marks = memo(move || decades(run.step.get()));
+    let mark = move |step: u32| {
+        let share = move || place(step.into(), run.step.get().into());
+        view! {
+            <i style=move || format!("left:{:.2}%", 100.0 * share())
+                // The head stands there, or almost.
+                class:time-mark-hidden=move || { share() > 0.95 }>
+                <span>{grouped(step.into())}</span>
+            </i>
+        }
+    };
     let empty = memo(move || run.step.get() == 0);
     let Settled(settled) = expect_context();
     view! {
@@ -154,6 +179,9 @@ fn Track(run: Run) -> impl IntoView {
                             d=move || curves.with(|c| c.get(i).cloned().unwrap_or_default())/>
                     }).collect_view()}
                 </svg>
+                <div class="time-marks" aria-hidden="true" translate="no">
+                    {move || marks.get().into_iter().map(mark).collect_view()}
+                </div>
             </div>
             {move || empty.get().then(|| view! {
                 <p class="time-empty">
@@ -186,10 +214,10 @@ fn spoken(series: &[Series]) -> String {
     series.iter().filter_map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// A path for each series, on one scale that holds them all.
-fn paths(series: &[Series]) -> Vec<String> {
+/// A path for each series, on one scale that holds them all, of a run that is at its `last` step.
+fn paths(series: &[Series], last: u32) -> Vec<String> {
     let all = || series.iter().flat_map(|s| &s.points).filter(|p| p.1.is_finite());
-    let most = all().map(|p| p.0).fold(1.0, f64::max);
+    let most = all().map(|p| p.0).fold(last.into(), f64::max);
     let (low, high) = all()
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), p| (low.min(p.1), high.max(p.1)));
     let (low, high) = (low.min(high - 1e-9), high);
@@ -216,14 +244,28 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_step_has_its_place() {
+        for last in [1.0, 2.0, 60.0, 20_000.0] {
+            assert_eq!((place(0.0, last), place(last, last)), (0.0, 1.0));
+            let places = (0..=last as u32).map(|step| place(step.into(), last));
+            assert!(places.collect::<Vec<_>>().is_sorted_by(|a, b| a < b), "{last}");
+        }
+        assert_eq!(place(0.0, 0.0), 0.0);
+        assert!((place(1.0, 60.0) - UNTRAINED).abs() < 1e-9);
+        assert_eq!([0, 9, 10, 250].map(|last| decades(last).len()), [0, 0, 2, 3]);
+    }
+
+    #[test]
     fn a_track_spans_its_run_and_keeps_its_end() {
         let loss = |n: u32| (1..=n).map(|i| (f64::from(i), 4.0 / f64::from(i))).collect();
         let series = [Series { name: "loss".into(), points: loss(400) }];
-        let path = &paths(&series)[0];
-        assert!(path.starts_with('M') && path.ends_with("1000.0 94.0"), "{path}");
-        assert_eq!(paths(&[Series::default()]), [String::new()]);
+        let path = &paths(&series, 400)[0];
+        assert!(path.starts_with("M40.0 6.0") && path.ends_with("1000.0 94.0"), "{path}");
+        assert_eq!(paths(&series, 0), paths(&series, 400), "the curve is a frame ahead");
+        assert!(!paths(&series, 500)[0].contains("1000.0"), "its end is not the run's");
+        assert_eq!(paths(&[Series::default()], 0), [String::new()]);
         let flat = [Series { name: "loss".into(), points: vec![(1.0, 2.0), (2.0, f64::NAN)] }];
-        assert!(!paths(&flat)[0].contains("NaN"), "{:?}", paths(&flat));
+        assert!(!paths(&flat, 2)[0].contains("NaN"), "{:?}", paths(&flat, 2));
         assert!(spoken(&series).starts_with("loss from 4.000 at step 1 to 0.010 at step 400"));
     }
 }

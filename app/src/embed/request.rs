@@ -92,7 +92,7 @@ fn read_setting(name: &str, given: &Json) -> Result<(&'static Setting, Value), S
     let value = as_query(given).and_then(|text| setting.kind.parse(&text));
     match value {
         Some(Value::Choice("own")) if name == "corpus" => {
-            Err("corpus can't be set to own: a text can't be sent in a message.".to_owned())
+            Err("corpus can’t be set to own: a text can’t be sent in a message.".to_owned())
         }
         Some(value) => Ok((setting, value)),
         None if setting.kind == Kind::Flag => Err(format!("{name} is true or false.")),

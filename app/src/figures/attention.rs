@@ -273,6 +273,57 @@ pub fn HeadsFigure(
     }
 }
 
+/// All heads in small, and what the model expects after the sentence: its inside, beside what it writes.
+#[component]
+pub fn InsideFigure(
+    #[prop(into)] trace: Signal<Option<Arc<Trace>>>,
+    layer: Slot<u32>,
+    head: Slot<u32>,
+    #[prop(into)] planned: Signal<Option<(u32, u32)>>,
+    #[prop(into)] provenance: Signal<Provenance>,
+    selection: Selection,
+    /// The chosen head is wanted large.
+    enlarge: Callback<()>,
+) -> impl IntoView {
+    let root = NodeRef::<html::Section>::new();
+    let shown = use_frame(trace, use_visible(root));
+    let view = memo(move || HeadView::new(shown.get()?, layer.get(), head.get()));
+    let colors = use_colors();
+    let sentence =
+        move || view.with(|v| v.as_ref().map_or("…".into(), |v| v.trace().tokens.concat()));
+    let shape = memo(move || {
+        view.with(|v| v.as_ref().map(|v| (v.layers(), v.heads()))).or_else(|| planned.get())
+    });
+    let style = move || {
+        shape.get().map(|(layers, heads)| format!("--layers:{layers};--heads:{}", heads.max(1)))
+    };
+    view! {
+        <section
+            class="figure figure-inside"
+            style=style
+            node_ref=root
+            aria-label="Where its heads look"
+            data-testid="figure-inside"
+            data-state=move || if view.with(Option::is_some) { "live" } else { "empty" }
+            data-step=move || view.with(|v| Some(v.as_ref()?.trace().step.to_string()))
+        >
+            <h3>"Where its heads look"</h3>
+            <p class="hint">
+                "Each square is one head, reading “" <span translate="no">{sentence}</span>
+                "”. Each row is a token. Dark cells show which tokens it looks at."
+            </p>
+            {heads_later(HeadGrid { view, planned, layer, head, switches: None, words: false })}
+            <NextToken view selection />
+            <div class="figure-foot">
+                <button type="button" class="figure-act" data-testid="heads-enlarge" on:click=move |_| enlarge.run(())>
+                    "Show the chosen head large"
+                </button>
+                <ExportMenu figure="inside" choices=choices("json", view, provenance, colors) />
+            </div>
+        </section>
+    }
+}
+
 /// When in its training a model is on show: nothing where others trained it.
 fn after(provenance: Signal<Provenance>, step: &str) -> String {
     match provenance.with(|p| matches!(p.experiment, Some(Experiment::Given(_)))) {

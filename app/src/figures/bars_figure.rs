@@ -28,8 +28,7 @@ struct Shown {
 
 /// `bars` in the order given, `top` lines tall (or as many as there are), from 0 to 1.
 ///
-/// `compare_name` is what the thin bars are; `note` a line below. `columns` sets many bars in several
-/// columns, as many as their height needs.
+/// `compare_name` is what the thin bars are; `note` a line below.
 #[component]
 pub fn BarsFigure(
     name: &'static str,
@@ -42,7 +41,6 @@ pub fn BarsFigure(
     #[prop(into, default = "probability".into())] value_name: String,
     #[prop(into, optional)] note: Signal<String>,
     #[prop(optional)] on_pick: Option<Callback<usize>>,
-    #[prop(optional)] columns: bool,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
     let colors = use_colors();
@@ -80,7 +78,7 @@ pub fn BarsFigure(
                         }
                     })}
                 // Scrolls where there are many, so it takes the focus; lines that can be chosen do.
-                <div class="bars-body" class:bars-columns=columns role="group" aria-label=title
+                <div class="bars-body" role="group" aria-label=title
                     tabindex=on_pick.is_none().then_some("0")>
                     {match on_pick {
                         Some(on_pick) => view! { <Bars bars=list rows role="bars-full" on_pick /> }.into_any(),

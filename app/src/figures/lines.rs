@@ -210,7 +210,7 @@ fn Dots(shown: Memo<Arc<Lines>>, layout: Memo<Layout>, read: Memo<Option<f64>>) 
             let (x, y) = line.at(x).filter(|p| p.0 == x)?;
             let (left, top) = (layout.x_at(x), layout.y_at(y)?);
             let within = (lines_plot::TOP - 1.0..=layout.bottom + 1.0).contains(&top);
-            let color = line.hue.css();
+            let color = line.css();
             within.then(|| {
                 let style = format!("left:{left}px;top:{top}px;background:{color}");
                 view! { <i class="lines-dot" style=style></i> }
@@ -226,16 +226,16 @@ fn Dots(shown: Memo<Arc<Lines>>, layout: Memo<Layout>, read: Memo<Option<f64>>) 
 fn Legend(name: &'static str, shown: Memo<Arc<Lines>>, read: Memo<Option<f64>>) -> impl IntoView {
     // Changes seldom: the list is built anew only then.
     let keys = memo(move || {
-        shown.get().series.iter().map(|s| (s.name.clone(), s.hue, s.dash)).collect::<Vec<_>>()
+        shown.get().series.iter().map(|s| (s.name.clone(), s.css(), s.dash)).collect::<Vec<_>>()
     });
-    let row = move |(i, (series, hue, dash)): (usize, (String, super::Hue, super::Dash))| {
+    let row = move |(i, (series, color, dash)): (usize, (String, String, super::Dash))| {
         let value = move || {
             read.get().zip(shown.get().series.get(i)).map_or("–".into(), |(x, s)| s.reading(x))
         };
         view! {
             <li>
                 <svg class="lines-key" viewBox="0 0 32 10" aria-hidden="true">
-                    <path d="M1 5H31" style=format!("stroke:{}", hue.css()) stroke-dasharray=dash.css()></path>
+                    <path d="M1 5H31" style=format!("stroke:{color}") stroke-dasharray=dash.css()></path>
                 </svg>
                 <span class="lines-name">{series}</span>
                 <span class="lines-value">{value}</span>

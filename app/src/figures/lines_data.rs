@@ -3,11 +3,12 @@
 use serde_json::json;
 
 use super::{
+    color::{Palette, Rgb},
     export::{Provenance, axis, csv_comment, field, head, open_object},
     frame::Caption,
     hue::{Dash, Hue},
     motion::Between,
-    plot::{Axis, last_step_shown, short},
+    plot::{Axis, brief, last_step_shown, short},
 };
 
 /// How y values are spread over the height.
@@ -15,6 +16,9 @@ use super::{
 pub enum YScale {
     #[default]
     Linear,
+    /// By equal differences, from just under the least value that is shown: for losses, whose way
+    /// from knowing nothing fills the plot.
+    Close,
     /// By equal factors. Values of 0 and below have no place on it; the figure says how many.
     Log,
 }
@@ -40,13 +44,15 @@ pub struct Line {
     pub hue: Hue,
     pub dash: Dash,
     pub stroke: Stroke,
+    /// Share of the paper in its color, from 0 to 1: tells lines of one hue apart in their order.
+    pub faded: f64,
     pub points: Vec<(f64, f64)>,
 }
 
 impl Line {
     /// A series that is called so and looks so.
     pub fn new(name: impl Into<String>, hue: Hue, dash: Dash, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), hue, dash, stroke: Stroke::Auto, points }
+        Self { name: name.into(), hue, dash, points, ..Self::default() }
     }
 }
 
@@ -70,7 +76,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// An x range for steps of a live training: its end is round and moves seldom.
+    /// An x range for steps of a live training: its end is round, near, and moves seldom.
     pub fn steps(last_step: u32) -> Option<(f64, f64)> {
         Some((0.0, f64::from(last_step_shown(last_step))))
     }
@@ -86,6 +92,11 @@ impl Lines {
 
     pub fn y_axis(&self) -> Axis {
         let ys = self.series.iter().flat_map(|line| line.points.iter().map(|p| p.1));
+        if self.y_scale == YScale::Close {
+            let most = self.references.iter().map(|r| r.y).max_by(f64::total_cmp);
+            let ys = ys.chain(self.references.iter().map(|r| r.y));
+            return Axis::close(ys, self.y_range, most);
+        }
         let ys = ys.chain(self.references.iter().map(|r| r.y));
         Axis::over(ys, self.y_range, self.y_scale == YScale::Log, true)
     }
@@ -101,7 +112,7 @@ impl Lines {
 
     /// What a log axis cannot show, in a sentence; `None` if it shows all.
     pub fn left_out(&self) -> Option<String> {
-        if self.y_scale == YScale::Linear {
+        if self.y_scale != YScale::Log {
             return None;
         }
         let count = |line: &&Line| line.points.iter().filter(|p| p.1 <= 0.0).count();
@@ -145,6 +156,19 @@ impl Between for Lines {
 }
 
 impl Line {
+    /// The line's color in one theme.
+    pub fn color(&self, palette: &Palette) -> Rgb {
+        self.hue.of(palette).over(palette.paper, 1.0 - self.faded)
+    }
+
+    /// The line's color in the page's theme, as a CSS value.
+    pub fn css(&self) -> String {
+        if self.faded == 0.0 {
+            return self.hue.css().to_owned();
+        }
+        format!("color-mix(in srgb, var(--paper) {:.0}%, {})", 100.0 * self.faded, self.hue.css())
+    }
+
     /// The point at `x`, or else the last one before it.
     pub fn at(&self, x: f64) -> Option<(f64, f64)> {
         self.points[..self.points.partition_point(|p| p.0 <= x)].last().copied()
@@ -155,8 +179,8 @@ impl Line {
         match self.at(x) {
             None => "–".into(),
             Some((_, y)) if !y.is_finite() => "–".into(),
-            Some((at, y)) if at == x => short(y),
-            Some((at, y)) => format!("{} (at {})", short(y), short(at)),
+            Some((at, y)) if at == x => brief(y),
+            Some((at, y)) => format!("{} (at {})", brief(y), short(at)),
         }
     }
 }
@@ -253,6 +277,26 @@ pub mod tests {
         assert_eq!(nearest(&[1.0, 2.0, 4.0], 3.2), Some(2));
         assert_eq!(nearest(&[1.0, 2.0, 4.0], -9.0), Some(0));
         assert_eq!(nearest(&[], 1.0), None);
+    }
+
+    #[test]
+    fn a_close_axis_holds_what_is_shown() {
+        let points = vec![(0.0, 4.05), (60.0, 2.13)];
+        let mut lines = Lines {
+            y_scale: YScale::Close,
+            series: vec![Line::new("train", Hue::Train, Dash::Solid, points)],
+            references: [4.17, 1.5].map(|y| Reference { name: "ln V".into(), y }).into(),
+            ..Lines::default()
+        };
+        let ends = |lines: &Lines| (lines.y_axis().from, lines.y_axis().to);
+        assert!(
+            (ends(&lines).0 - 1.4).abs() < 1e-9 && ends(&lines).1 == 4.17,
+            "{:?}",
+            ends(&lines)
+        );
+        assert_eq!(lines.left_out(), None);
+        lines.y_range = Some((0.0, 4.0));
+        assert_eq!(ends(&lines), (0.0, 4.0));
     }
 
     #[test]

@@ -6,7 +6,10 @@ use super::{
     color::{Palette, Rgb},
     frame::Caption,
     lines_data::{Line, Lines, Stroke},
-    plot::{Anchor, Axis, Drawn, SVG_TEXT_SCALE, Surface, clip, place_labels, thin},
+    plot::{
+        Anchor, Axis, Drawn, SVG_TEXT_SCALE, Surface, clearance, clip, in_lines, place_labels,
+        text_width, thin,
+    },
     theme::Colors,
 };
 
@@ -21,6 +24,13 @@ const TEXT: f64 = 13.0;
 const CHARACTER: f64 = 8.0;
 /// From one name to the next, at least.
 const LINE_HEIGHT: f64 = 16.0;
+/// Between the plot and the names, and on both sides of them.
+const GAP: f64 = 12.0;
+const MARGINS: f64 = 18.0;
+/// Of more lines than this only those are named whose names stand beside their ends.
+const MANY: usize = 8;
+/// A curve that is so far from a reference's name leaves it be.
+const CLEAR: f64 = 20.0;
 /// Series with at most so many points show each of them.
 const DOTTED: usize = 32;
 /// About so many points of a [`Stroke::Dotted`] line are seen.
@@ -34,8 +44,10 @@ pub struct Layout {
     pub bottom: f64,
     pub x: Axis,
     pub y: Axis,
-    /// Characters of a series' name that stand at its end; 0 where there is no room for names.
-    pub name: usize,
+    /// CSS pixels for the name at a line's end; 0 where there is no room for names.
+    pub name: f64,
+    /// Lines of text that a name may have.
+    pub rows: usize,
 }
 
 impl Layout {
@@ -44,14 +56,21 @@ impl Layout {
         let ticks = y.ticks(y_ticks(height));
         let widest = ticks.iter().map(|t| t.1.chars().count()).max().unwrap_or(1) as f64;
         let named = lines.series.iter().filter(|line| line.stroke != Stroke::Faint);
-        let lengths: Vec<usize> = named.map(|line| line.name.chars().count()).collect();
-        let longest = lengths.iter().copied().max().unwrap_or(0);
+        let named: Vec<&str> = named.map(|line| line.name.as_str()).collect();
         // The key under the plot names the lines where their names can't all stand apart.
-        let apart = lengths.len() as f64 * LINE_HEIGHT <= height - BOTTOM - TOP + LINE_HEIGHT;
-        // Names take at most a third; the legend below has them whole.
-        let most = (width * 0.34 / CHARACTER - 2.0).max(0.0) as usize;
-        let name = if !apart || width < 420.0 && longest > most { 0 } else { longest.min(most) };
-        let room = if name > 0 { 14.0 + CHARACTER * name as f64 } else { 14.0 };
+        let high = height - BOTTOM - TOP + LINE_HEIGHT;
+        let apart = |rows: usize| (named.len() * rows) as f64 * LINE_HEIGHT <= high;
+        let rows = if apart(2) { 2 } else { 1 };
+        // Names take at most about a third; the key below has them whole.
+        let most = (width * 0.36 - MARGINS).max(0.0);
+        let longest = |rows: usize, most: f64| {
+            let rows = named.iter().flat_map(|name| in_lines(name, TEXT, most, rows));
+            rows.map(|row| text_width(&row, TEXT)).fold(0.0, f64::max)
+        };
+        let too_long = width < 420.0 && longest(rows, f64::INFINITY) > most;
+        let crowded = !apart(1) && named.len() <= MANY;
+        let name = if crowded || too_long { 0.0 } else { longest(rows, most).min(most) };
+        let room = if name > 0.0 { MARGINS + name } else { 14.0 };
         Self {
             left: 34.0 + CHARACTER * widest.max(2.0),
             right: (width - room).max(1.0),
@@ -59,6 +78,7 @@ impl Layout {
             x,
             y,
             name,
+            rows,
         }
     }
 
@@ -95,24 +115,23 @@ pub fn draw<DB: DrawingBackend>(
     palette: &Palette,
 ) -> Drawn<DB> {
     draw_axes(surface, lines, layout, palette)?;
-    for reference in &lines.references {
-        let Some(y) = layout.y_at(reference.y).filter(|y| (TOP..=layout.bottom + 0.5).contains(y))
-        else {
-            continue;
-        };
+    let references: Vec<(&str, f64)> = lines
+        .references
+        .iter()
+        .filter_map(|reference| Some((reference.name.as_str(), layout.y_at(reference.y)?)))
+        .filter(|(_, y)| (TOP - 0.5..=layout.bottom + 0.5).contains(y))
+        .collect();
+    for &(_, y) in &references {
         surface.line(&[(layout.left, y), (layout.right, y)], palette.ink, 1.0, &[4.0, 4.0])?;
-        // Above the line, or below where it lies at the top.
-        let (dy, anchor) =
-            if y < 19.0 { (4.0, Anchor::BELOW_RIGHT) } else { (-4.0, Anchor::ABOVE_RIGHT) };
-        surface.text(&reference.name, (layout.right, y + dy), TEXT, palette.ink, anchor)?;
     }
     if let Some(x) = marker.filter(|x| (layout.x.from..=layout.x.to).contains(x)) {
         let x = layout.x_at(x);
         surface.line(&[(x, TOP), (x, layout.bottom)], palette.ink, 1.0, &[])?;
     }
     let mut names = vec![];
+    let mut drawn = vec![];
     for line in &lines.series {
-        let color = line.hue.of(palette);
+        let color = line.color(palette);
         let (color, width) = match line.stroke {
             Stroke::Faint => (color.over(palette.paper, FAINT), 1.0),
             Stroke::Dotted => (color, 1.5),
@@ -134,7 +153,10 @@ pub fn draw<DB: DrawingBackend>(
                     }
                 }
                 let end = piece.last().filter(|_| line.stroke != Stroke::Faint);
-                names.extend(end.map(|&end| (line.name.as_str(), end, color)));
+                // Text needs its whole color.
+                let name = (line.name.as_str(), line.hue.of(palette));
+                names.extend(end.map(|&end| (name.0, end, name.1)));
+                drawn.push(piece);
             }
         }
         if line.stroke == Stroke::Dotted {
@@ -148,7 +170,54 @@ pub fn draw<DB: DrawingBackend>(
             n.0 != line.name || Some(i - 1) == keep
         });
     }
-    draw_names(surface, layout, &names, palette)
+    draw_names(surface, layout, &names, palette)?;
+    draw_references(surface, layout, &references, &drawn, palette)
+}
+
+/// The references' names over all else: of the places at both ends, above the line and below, each
+/// has the one that keeps farthest from the curves and from the other references.
+fn draw_references<DB: DrawingBackend>(
+    surface: &Surface<DB>,
+    layout: &Layout,
+    references: &[(&str, f64)],
+    curves: &[Vec<(f64, f64)>],
+    palette: &Palette,
+) -> Drawn<DB> {
+    let Layout { left, right, bottom, .. } = *layout;
+    let mut taken: Vec<Vec<(f64, f64)>> = vec![];
+    for &(name, y) in references {
+        let width = text_width(name, TEXT);
+        let others = references.iter().filter(|other| other.1 != y);
+        let others: Vec<_> = others.map(|other| vec![(left, other.1), (right, other.1)]).collect();
+        let mut best: Option<(f64, (f64, f64), Anchor)> = None;
+        for (x, above, anchor) in [
+            (right, true, Anchor::ABOVE_RIGHT),
+            (right, false, Anchor::BELOW_RIGHT),
+            (left + 4.0, true, Anchor::ABOVE_LEFT),
+            (left + 4.0, false, Anchor::BELOW_LEFT),
+        ] {
+            let (top, low) =
+                if above { (y - 4.0 - TEXT, y - 4.0) } else { (y + 4.0, y + 4.0 + TEXT) };
+            if top < 0.0 || low > bottom {
+                continue;
+            }
+            let along = if x == right { (right - width, right) } else { (x, x + width) };
+            let lines = curves.iter().chain(&others).chain(&taken);
+            let free = lines.map(|line| clearance(line, along, (top, low)));
+            let free = free.fold(CLEAR, f64::min);
+            if best.is_none_or(|(most, ..)| free > most) {
+                best = Some((free, (x, if above { y - 4.0 } else { y + 4.0 }), anchor));
+            }
+        }
+        let Some((free, at, anchor)) = best else { continue };
+        if free < 4.0 {
+            surface.halo(name, at, TEXT, palette.paper, anchor)?;
+        }
+        surface.text(name, at, TEXT, palette.ink, anchor)?;
+        let from = if at.0 == right { right - width } else { at.0 };
+        taken.push(vec![(from, at.1), (from + width, at.1)]);
+    }
+    Ok(())
 }
 
 /// Dots on a line that is told from another by them: the last point, and every n-th before it.
@@ -212,24 +281,48 @@ fn draw_names<DB: DrawingBackend>(
     names: &[(&str, (f64, f64), Rgb)],
     palette: &Palette,
 ) -> Drawn<DB> {
-    if layout.name == 0 {
+    if layout.name == 0.0 {
         return Ok(());
     }
+    let start = layout.right + GAP;
+    let names = names.iter().map(|&(name, end, color)| {
+        (in_lines(name, TEXT, layout.name + 0.5, layout.rows), end, color)
+    });
+    let names: Vec<(Vec<String>, (f64, f64), Rgb)> = names.collect();
     let wanted: Vec<f64> = names.iter().map(|n| n.1.1).collect();
-    let places = place_labels(&wanted, LINE_HEIGHT, TOP, layout.bottom);
-    for (&(name, (x, y), color), place) in names.iter().zip(places) {
-        let start = layout.right + 12.0;
+    let rows = names.iter().map(|n| n.0.len()).max().unwrap_or(1) as f64;
+    let half = (rows - 1.0) * LINE_HEIGHT / 2.0;
+    let places: Vec<Option<f64>> = if names.len() > MANY {
+        beside_their_ends(&wanted, LINE_HEIGHT * rows)
+    } else {
+        let places = place_labels(&wanted, LINE_HEIGHT * rows, TOP + half, layout.bottom - half);
+        places.into_iter().map(Some).collect()
+    };
+    for ((rows, (x, y), color), place) in names.iter().zip(places) {
+        let Some(place) = place else { continue };
         if (place - y).abs() > 4.0 || start - x > 24.0 {
-            surface.line(&[(x + 3.0, y), (start - 3.0, place)], palette.line, 1.0, &[])?;
+            surface.line(&[(x + 3.0, *y), (start - 3.0, place)], palette.line, 1.0, &[])?;
         }
-        let text: String = if name.chars().count() > layout.name {
-            name.chars().take(layout.name.saturating_sub(1)).chain(['…']).collect()
-        } else {
-            name.into()
-        };
-        surface.text(&text, (start, place), TEXT, color, Anchor::LEFT)?;
+        let first = place - (rows.len() - 1) as f64 * LINE_HEIGHT / 2.0;
+        for (i, row) in rows.iter().enumerate() {
+            let at = (start, first + i as f64 * LINE_HEIGHT);
+            surface.text(row, at, TEXT, *color, Anchor::LEFT)?;
+        }
     }
     Ok(())
+}
+
+/// Where the labels go that have room where they want to be, the topmost first.
+fn beside_their_ends(wanted: &[f64], height: f64) -> Vec<Option<f64>> {
+    let mut places = vec![None; wanted.len()];
+    let mut last = f64::NEG_INFINITY;
+    loop {
+        let next = (0..wanted.len()).filter(|&i| wanted[i] >= last + height);
+        let Some(next) = next.min_by(|&a, &b| wanted[a].total_cmp(&wanted[b])) else { break };
+        last = wanted[next];
+        places[next] = Some(last);
+    }
+    places
 }
 
 /// The plot as a stand-alone SVG, with its title and where it comes from.
@@ -287,12 +380,57 @@ mod tests {
 
     #[test]
     fn names_give_way_on_narrow_screens() {
-        assert_eq!(Layout::new(&two(), 400.0, 240.0).name, 9);
+        assert_eq!(Layout::new(&two(), 400.0, 240.0).name, text_width("LSTM, <c>", TEXT));
         let mut long = two();
         long.series[0].name = "a name that is rather long".into();
-        assert_eq!(Layout::new(&long, 300.0, 240.0).name, 0);
-        assert!(Layout::new(&long, 900.0, 240.0).name > 20);
+        assert_eq!(Layout::new(&long, 300.0, 240.0).name, 0.0);
         let layout = Layout::new(&long, 900.0, 240.0);
+        assert_eq!(layout.name, text_width(&long.series[0].name, TEXT));
+        assert!(900.0 - layout.right > GAP + layout.name, "the name ends before the edge");
+        // In half of the stage it has two rows, and is whole.
+        let layout = Layout::new(&long, 450.0, 240.0);
+        assert_eq!(layout.name, text_width("is rather long", TEXT));
         assert!((layout.x_under(layout.x_at(7.0)) - 7.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn of_many_lines_those_are_named_that_have_room() {
+        let places = beside_their_ends(&[50.0, 20.0, 58.0, 36.0, 90.0], 16.0);
+        assert_eq!(places, [None, Some(20.0), Some(58.0), Some(36.0), Some(90.0)]);
+        assert_eq!(beside_their_ends(&[], 16.0), []);
+        let mut many = two();
+        let line = |i: i32| Line {
+            name: format!("term {i}"),
+            points: vec![(0.0, 1.0), (29.0, 1e-9 * f64::from(i))],
+            ..Line::default()
+        };
+        many.series = (1..=20).map(line).collect();
+        let svg = lines_svg(&many, &caption(), &Colors::new(&Palette::LIGHT));
+        assert!(svg.contains("term 20") && !svg.contains("term 19"), "{svg}");
+    }
+
+    #[test]
+    fn the_name_of_a_reference_keeps_clear_of_curves() {
+        // One that runs just above the line at its right end, and one just below at its left.
+        let mut lines = Lines {
+            series: vec![
+                Line { points: vec![(0.0, 0.0), (9.0, 0.0), (10.0, 0.55)], ..Line::default() },
+                Line { points: vec![(0.0, 0.45), (1.0, 0.45), (2.0, 0.0)], ..Line::default() },
+            ],
+            references: vec![super::super::lines_data::Reference { name: "chance".into(), y: 0.5 }],
+            y_range: Some((0.0, 1.0)),
+            ..Lines::default()
+        };
+        let ends = |lines: &Lines| {
+            let svg = lines_svg(lines, &caption(), &Colors::new(&Palette::LIGHT));
+            let before: Vec<&str> = svg.split("chance").collect();
+            let texts = before.len() - 1;
+            let last = before[texts - 1].rsplit("<text").next().unwrap();
+            (texts, last.contains("text-anchor=\"start\""))
+        };
+        assert_eq!(ends(&lines), (1, true), "above the line's left end");
+        lines.series.push(Line { points: vec![(0.0, 0.52), (10.0, 0.52)], ..Line::default() });
+        lines.series.push(Line { points: vec![(0.0, 0.48), (10.0, 0.48)], ..Line::default() });
+        assert_eq!(ends(&lines).0, 9, "with a halo where there is no free place");
     }
 }

@@ -10,7 +10,7 @@ use super::{
     export::Provenance,
     hue::{Dash, Hue},
     lines::{LinesBox, LinesReading},
-    lines_data::{Line, Lines, Reference, Stroke},
+    lines_data::{Line, Lines, Reference, Stroke, YScale},
     sight::use_visible,
     theme::{Colors, use_colors},
     writers::Writers,
@@ -89,10 +89,10 @@ pub fn loss_lines(curve: &Curve, vocabulary: usize) -> Lines {
             .map(|y| Reference { name: format!("ln V = {y:.2}: knows nothing"), y })
             .into_iter()
             .collect(),
+        y_scale: YScale::Close,
         x_range: Lines::steps(curve.last_step()),
         // Nothing to go by yet.
         y_range: (curve.is_empty() && knows_nothing.is_none()).then_some((0.0, 4.0)),
-        ..Lines::default()
     }
 }
 

@@ -65,6 +65,18 @@ pub fn MatrixFigure(
         let size = Size { height: height.max(LOWEST.min(size.height)), ..size };
         Geometry::new(&shown.get(), size, Look::default())
     });
+    // Where few rows leave height over, scale and reading follow the cells (see figures.css).
+    let spare = memo(move || {
+        let (size, cells) = (size.get(), geometry.get());
+        let spare = size.height - height_of(head) - height_of(foot) - cells.height;
+        // A scroll bar stands at the foot of the box.
+        if cells.rows == 0 || cells.width > size.width { 0.0 } else { spare.floor().max(0.0) }
+    });
+    effect(move || {
+        if let Some(root) = root.get() {
+            let _ = root.style().set_property("--spare", &format!("{}px", spare.get()));
+        }
+    });
     let across = memo(move || geometry.get().across());
     let shape = memo(move || shown.get().shape());
     let pointing = Pointing::new(move |&(row, column): &Place| {

@@ -67,7 +67,7 @@ pub struct Geometry {
     /// Every n-th label is written.
     pub row_every: usize,
     pub column_every: usize,
-    /// Whether column labels are written upwards.
+    /// Whether column labels that are wider than their column are written upwards.
     pub turned: bool,
     /// Of labels and cells together.
     pub width: f64,
@@ -98,7 +98,15 @@ impl Geometry {
         };
         let title = |name: &str| if name.is_empty() { 4.0 } else { TITLE };
         let row_label = if width < NARROW { NARROW_ROW_LABEL } else { ROW_LABEL };
-        let column_label = longest(&matrix.columns, COLUMN_LABEL);
+        let labels = matrix.columns.iter().map(|label| column_name(matrix, label));
+        let lengths: Vec<f64> =
+            labels.clone().map(|l| l.chars().count().clamp(1, COLUMN_LABEL) as f64).collect();
+        let column_label = lengths.iter().copied().fold(1.0, f64::max);
+        // Numbers in their order are understood where some are left out.
+        let short = column_label <= SHORT || labels.into_iter().all(is_count);
+        // A long label between short ones needs no more room than they leave it.
+        let beside = lengths.windows(2).map(|pair| (pair[0] + pair[1]) / 2.0);
+        let beside = beside.chain(lengths.last().copied()).fold(1.0, f64::max);
         let largest = (height / 45.0).clamp(14.0, LARGEST_FONT);
         let left =
             title(&matrix.row_axis) + 10.0 + largest * CHARACTER * longest(&matrix.rows, row_label);
@@ -107,9 +115,9 @@ impl Geometry {
         let fitting = |cell: f64| (cell * 0.85).clamp(SMALLEST_FONT, largest);
         let every = |font: f64, cell: f64| (font * 1.05 / cell).ceil().max(1.0) as usize;
         let of = |width: f64| {
-            let across = CHARACTER * (column_label + GAP);
-            let flat_font = (width / across).min(largest);
-            let turned = flat_font < SMALLEST_FONT && column_label > SHORT;
+            let flat_font = (width / (CHARACTER * (beside + GAP))).min(largest);
+            let all_fit = flat_font >= SMALLEST_FONT;
+            let turned = !all_fit && !short;
             let single = column_label <= 1.0;
             let column_font =
                 if turned || single { fitting(width) } else { flat_font.max(SMALLEST_FONT) };
@@ -147,9 +155,11 @@ impl Geometry {
                 row_every: every(row_font, cell_height),
                 column_every: if turned || single {
                     every(column_font, cell_width)
+                } else if all_fit {
+                    1
                 } else {
-                    // A hair less, or a label that just fits would not.
-                    (column_font * across / cell_width - 1e-6).ceil().max(1.0) as usize
+                    let across = column_font * CHARACTER * (column_label + GAP);
+                    (across / cell_width).ceil().max(1.0) as usize
                 },
                 turned,
                 width,
@@ -206,6 +216,11 @@ impl Geometry {
         let column = (x - self.left) / self.cell_width;
         let within = column >= 0.0 && column < self.columns as f64;
         Some((self.row_at(y)?, within.then_some(column as usize)?))
+    }
+
+    /// Whether a label is no wider than its column.
+    fn holds(&self, label: &str) -> bool {
+        self.column_font * CHARACTER * token::columns(label) <= self.cell_width
     }
 
     /// Whether the pointer is on the labels left of the cells.
@@ -302,6 +317,16 @@ pub fn hidden_canvas() -> Option<HtmlCanvasElement> {
     Some(document().create_element("canvas").ok()?.unchecked_into())
 }
 
+/// A column's label, without what its axis says already: `12` for `no. 12` on the axis `no.`.
+pub(super) fn column_name<'a>(matrix: &Matrix, label: &'a str) -> &'a str {
+    let rest = label.strip_prefix(&*matrix.column_axis).and_then(|rest| rest.strip_prefix(' '));
+    rest.filter(|rest| is_count(rest)).unwrap_or(label)
+}
+
+fn is_count(label: &str) -> bool {
+    !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// An axis's title, or only its first words where there is little room.
 fn title(axis: &str, room: f64) -> &str {
     if room < 200.0 { axis.split(':').next().unwrap_or(axis) } else { axis }
@@ -364,9 +389,10 @@ fn paint_column_labels(
     context.set_fill_style_str(&colors.palette.ink.css());
     context.set_font(&format!("{}px ui-monospace, monospace", g.column_font));
     for column in (0..g.columns).step_by(g.column_every) {
-        let label = token::short_label(&matrix.columns[column], COLUMN_LABEL);
+        let name = column_name(matrix, &matrix.columns[column]);
+        let label = token::short_label(name, COLUMN_LABEL);
         let middle = g.x(column) + g.cell_width / 2.0;
-        if g.turned {
+        if g.turned && !g.holds(&label) {
             context.save();
             context.translate(middle, g.top - 5.0).ok()?;
             context.rotate(-std::f64::consts::FRAC_PI_2).ok()?;
@@ -492,6 +518,34 @@ mod tests {
             assert!(g.row_font >= SMALLEST_FONT && g.column_font >= SMALLEST_FONT, "{g:?}");
         }
         assert_eq!(geometry(&matrix(0, 3, "a"), 900.0, 500.0), Geometry::default());
+    }
+
+    #[test]
+    fn only_labels_that_do_not_fit_are_turned() {
+        let labeled = |axis: &str, columns: Vec<String>, width: f64| {
+            let values = vec![0.0; 10 * columns.len()];
+            let rows = vec!["a".into(); 10];
+            let column_axis = axis.into();
+            let matrix = Matrix { rows, columns, values, column_axis, ..Matrix::default() };
+            geometry(&matrix, width, 500.0)
+        };
+        let letters = || (b'a'..=b'z').map(|letter| char::from(letter).to_string());
+        // One long label has the room that its neighbors leave.
+        let g = labeled("written", std::iter::once("end".into()).chain(letters()).collect(), 720.0);
+        assert!(!g.turned && g.column_every == 1 && g.column_font >= SMALLEST_FONT, "{g:?}");
+        let words = || letters().map(|letter| format!("{letter}ord")).chain(letters());
+        let g = labeled("written", words().collect(), 900.0);
+        assert!(g.turned && g.holds("a") && !g.holds("aord"), "{g:?}");
+        // Numbers are never turned: some are left out, and what the axis says is not said again.
+        let numbers = |count: usize| (1..=count).map(|n| format!("no. {n}")).collect();
+        let g = labeled("no.", numbers(32), 900.0);
+        assert!(!g.turned && g.column_every == 1, "{g:?}");
+        let g = labeled("no.", numbers(32), 480.0);
+        assert!(!g.turned && g.column_every == 2, "{g:?}");
+        let g = labeled("no.", numbers(128), 900.0);
+        assert!(!g.turned && g.column_every > 2, "{g:?}");
+        let g = labeled("unit", numbers(32), 900.0);
+        assert!(g.turned, "its axis does not say it");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::{
     frame::Caption,
     matrix_data::Matrix,
+    matrix_paint::column_name,
     svg::{escape, write_rect},
     theme::Colors,
     token,
@@ -36,7 +37,7 @@ pub fn matrix_svg(matrix: &Matrix, caption: &Caption, colors: &Colors) -> String
         source = escape(&caption.source),
         row_axis = escape(&matrix.row_axis),
         column_axis = escape(&matrix.column_axis),
-        above = if upright(matrix) { TOP - 26.0 } else { 50.0 },
+        above = if upright(matrix, cell) { TOP - 26.0 } else { 50.0 },
         foot = height - 12.0,
         blocked = palette.blocked.css(),
         hatch = palette.blocked_line.css(),
@@ -78,19 +79,28 @@ pub fn matrix_svg(matrix: &Matrix, caption: &Caption, colors: &Colors) -> String
     svg
 }
 
-/// Whether column labels stand upright.
-fn upright(matrix: &Matrix) -> bool {
-    matrix.columns.iter().all(|c| c.chars().count() <= 1)
+/// Size of the labels of cells that are so wide, or so high.
+fn label_size(cell: f64) -> f64 {
+    (cell * 0.85).clamp(8.0, 13.0)
+}
+
+/// Whether a column's label is no wider than its column.
+fn fits(label: &str, width: f64) -> bool {
+    label.chars().count() <= 1 || 0.62 * label_size(width) * token::columns(label) <= width
+}
+
+/// Whether all column labels stand upright.
+fn upright(matrix: &Matrix, width: f64) -> bool {
+    matrix.columns.iter().all(|label| fits(column_name(matrix, label), width))
 }
 
 fn write_labels(svg: &mut String, matrix: &Matrix, width: f64, height: f64, colors: &Colors) {
     let ink = colors.palette.ink.css();
-    let size = |cell: f64| (cell * 0.85).clamp(8.0, 13.0);
-    let every = |cell: f64| (size(cell) * 1.1 / cell).ceil().max(1.0) as usize;
+    let every = |cell: f64| (label_size(cell) * 1.1 / cell).ceil().max(1.0) as usize;
     let _ = write!(svg, r#"<g font-family="ui-monospace, monospace" fill="{ink}">"#);
     for (row, label) in matrix.rows.iter().enumerate().step_by(every(height)) {
         let (x, y) = (LEFT - 6.0, TOP + (row as f64 + 0.5) * height);
-        let (label, size) = (escape(&token::short_label(label, 10)), size(height));
+        let (label, size) = (escape(&token::short_label(label, 10)), label_size(height));
         let _ = write!(
             svg,
             r#"<text x="{x}" y="{y:.2}" dy="0.35em" text-anchor="end" font-size="{size}">{label}</text>"#
@@ -98,10 +108,11 @@ fn write_labels(svg: &mut String, matrix: &Matrix, width: f64, height: f64, colo
     }
     for (column, label) in matrix.columns.iter().enumerate().step_by(every(width)) {
         let x = LEFT + (column as f64 + 0.5) * width;
-        let (label, size) = (escape(&token::short_label(label, 6)), size(width));
+        let label = token::short_label(column_name(matrix, label), 6);
+        let (fits, label, size) = (fits(&label, width), escape(&label), label_size(width));
         let y = TOP - 6.0;
-        // One character stands upright, a word is turned.
-        let place = if upright(matrix) {
+        // What does not fit is turned.
+        let place = if fits {
             format!(r#"x="{x:.2}" y="{y}" text-anchor="middle""#)
         } else {
             format!(r#"transform="translate({x:.2} {y}) rotate(-90)" dy="0.35em""#)

@@ -62,7 +62,9 @@ mod tokens;
 pub mod view;
 pub mod writers;
 
-pub use attention::{AttentionFigure, HeadsFigure, Inspection, KeptCell, SentenceFigure};
+pub use attention::{
+    AttentionFigure, HeadsFigure, InsideFigure, Inspection, KeptCell, SentenceFigure,
+};
 pub use bars::{Bar, top_bars};
 pub use bars_figure::BarsFigure;
 pub use canvas::{clock, next_frame, rest_left, set_training, time_frame, use_frame};

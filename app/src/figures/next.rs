@@ -18,6 +18,8 @@ use super::{
 
 /// Lines of each list.
 const ROWS: usize = 5;
+/// Lines of the figure.
+const SHOWN: usize = 12;
 
 fn query_name(view: Memo<Option<HeadView>>, selection: Selection) -> String {
     let query = selection.focus().map(|c| c.query);
@@ -97,7 +99,7 @@ pub fn NextToken(view: Memo<Option<HeadView>>, selection: Selection) -> impl Int
         <section class="panel" data-testid="next-token">
             <h3>
                 "After " <span class="role-query">{move || query_name(view, selection)}</span>
-                " the model expects"
+                " it expects"
             </h3>
             <Bars bars rows=ROWS role="role-next" />
             <p class="panel-note">
@@ -107,7 +109,19 @@ pub fn NextToken(view: Memo<Option<HeadView>>, selection: Selection) -> impl Int
     }
 }
 
-/// All that the model expects after the shown token: every token it knows, the likeliest first.
+/// What the tokens beyond the likeliest `top` have together.
+fn others(view: Memo<Option<HeadView>>, selection: Selection, top: usize) -> Option<String> {
+    let query = selection.focus()?.query;
+    view.with(|v| {
+        let shares = v.as_ref()?.next(query);
+        let count = shares.len().checked_sub(top).filter(|count| *count > 0)?;
+        let shown: f32 = largest(shares, top).iter().map(|(_, share)| share).sum();
+        Some(format!("The other {count} tokens share {:.4}.", (1.0 - shown).max(0.0)))
+    })
+}
+
+/// All that the model expects after the shown token, the likeliest first: those are drawn, and files
+/// hold every token it knows.
 #[component]
 pub fn NextFigure(
     #[prop(into)] trace: Signal<Option<Arc<Trace>>>,
@@ -122,6 +136,9 @@ pub fn NextFigure(
     });
     let title =
         Signal::derive(move || format!("After {} the model expects", query_name(view, selection)));
-    let note = Signal::derive(move || truth(view, selection).unwrap_or_default());
-    view! { <BarsFigure name="next" title bars provenance hue=Hue::Output note columns=true /> }
+    let note = Signal::derive(move || {
+        let said = [truth(view, selection), others(view, selection, SHOWN)];
+        said.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    });
+    view! { <BarsFigure name="next" title bars top=SHOWN provenance hue=Hue::Output note /> }
 }

@@ -49,6 +49,9 @@ pub struct Stroke {
     pub share: f64,
 }
 
+/// The page's monospaced font, as the attribute of a text.
+pub const MONO: &str = r#" font-family="ui-monospace, Menlo, Consolas, monospace""#;
+
 /// Draws with text of one size.
 pub struct Pen {
     pub svg: String,
@@ -103,13 +106,30 @@ impl Pen {
         hue: Hue,
         bold: bool,
         size: f64,
+        at: (f64, f64),
+        anchor: Anchor,
+        text: &str,
+    ) {
+        self.write((hue, bold), size, at, anchor, "", text);
+    }
+
+    /// A token, whose characters all have the same width.
+    pub fn mono(&mut self, hue: Hue, bold: bool, at: (f64, f64), anchor: Anchor, text: &str) {
+        self.write((hue, bold), self.font, at, anchor, MONO, text);
+    }
+
+    fn write(
+        &mut self,
+        (hue, bold): (Hue, bool),
+        size: f64,
         (x, y): (f64, f64),
         anchor: Anchor,
+        family: &str,
         text: &str,
     ) {
         let _ = write!(
             self.svg,
-            r#"<text x="{x:.1}" y="{y:.1}" font-size="{size:.1}" font-weight="{}" text-anchor="{}" fill="{}">{}</text>"#,
+            r#"<text x="{x:.1}" y="{y:.1}" font-size="{size:.1}"{family} font-weight="{}" text-anchor="{}" fill="{}">{}</text>"#,
             if bold { 650 } else { 400 },
             anchor.css(),
             self.hue(hue),

@@ -39,31 +39,36 @@ fn tick_distance(end: f64, most: f64) -> f64 {
     [1.0, 2.0, 5.0, 10.0].map(|f| f * decade).into_iter().find(|d| end / d <= most).unwrap_or(end)
 }
 
-/// Last step on the axis: a round number above the last step taken, so that the axis moves seldom.
+/// Last step on the axis: the last step taken, rounded up to a round number of which it holds ten
+/// at least, so that the axis moves seldom and at most a tenth of it is empty.
 pub fn last_step_shown(last_step: u32) -> u32 {
-    let mut decade = 100;
-    loop {
-        for factor in [1, 2, 5] {
-            if let Some(end) = u32::checked_mul(decade, factor)
-                && last_step <= end
-            {
-                return end;
-            }
-        }
-        match decade.checked_mul(10) {
-            Some(next) => decade = next,
-            None => return u32::MAX,
-        }
+    // Of the first few the axis holds ten, and then goes on by two.
+    let (mut round, mut decade) = (2, 1u32);
+    while decade <= last_step / 10 {
+        let within = [1, 2, 5].map(|factor| decade.saturating_mul(factor));
+        let largest = within.into_iter().rfind(|round| *round <= last_step / 10);
+        round = largest.unwrap_or(decade).max(2);
+        decade = decade.saturating_mul(10);
     }
+    last_step.max(10).div_ceil(round).saturating_mul(round)
 }
 
-/// A number as axes and readouts write it: `0.05`, `1200`, `3.2·10⁻⁹`.
+/// A number as axes and tables write it: `0.05`, `1200`, `3.2·10⁻⁹`.
 pub fn short(value: f64) -> String {
+    with_digits(value, 5)
+}
+
+/// A number that is read in passing: as [`short`], to four digits.
+pub fn brief(value: f64) -> String {
+    with_digits(value, 4)
+}
+
+fn with_digits(value: f64, digits: u8) -> String {
     let size = value.abs();
     if value == 0.0 {
         "0".into()
     } else if (1e-4..1e6).contains(&size) {
-        let digits = (4.0 - size.log10().floor()).clamp(0.0, 8.0) as usize;
+        let digits = (f64::from(digits) - 1.0 - size.log10().floor()).clamp(0.0, 8.0) as usize;
         let text = format!("{value:.digits$}");
         let text = if text.contains('.') {
             text.trim_end_matches('0').trim_end_matches('.')
@@ -146,6 +151,29 @@ impl Axis {
         let distance = tick_distance(high - low, 6.0);
         let round = |v: f64| v * distance;
         Self { from: round((low / distance).floor()), to: round((high / distance).ceil()), log }
+    }
+
+    /// A linear axis that begins just under the least of `values`, on a round number, and ends just
+    /// over the greatest, or at `most` where that is as great. What moves less than a quarter of
+    /// the greatest has that much room all the same: noise does not fill a plot.
+    pub fn close(
+        values: impl Iterator<Item = f64>,
+        range: Option<(f64, f64)>,
+        most: Option<f64>,
+    ) -> Self {
+        let values = values.chain(most).filter(|v| v.is_finite());
+        let (low, high) = values
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+        if range.is_some() || low > high || high <= 0.0 {
+            return Self::over([low, high].into_iter(), range, false, true);
+        }
+        let low = low.min(high - high / 4.0);
+        let distance = tick_distance(high - low, 20.0);
+        let from = (low / distance - 0.05).floor() * distance;
+        let from = if low >= 0.0 { from.max(0.0) } else { from };
+        let finer = distance / 2.0;
+        let to = if most == Some(high) { high } else { (high / finer - 1e-6).ceil() * finer };
+        Self { from, to, log: false }
     }
 
     /// Where `value` lies between the ends, 0 to 1; `None` for what has no place on the axis.
@@ -274,6 +302,65 @@ pub fn place_labels(wanted: &[f64], height: f64, low: f64, high: f64) -> Vec<f64
     places
 }
 
+/// About how wide text of so many CSS pixels is in the page's font, whichever the system has: by its
+/// letters, as the widest of the usual fonts draws them. A file is drawn for fonts that nobody knows.
+pub fn text_width(text: &str, size: f64) -> f64 {
+    let ems = text.chars().map(|letter| match letter {
+        ' ' | '.' | ',' | ':' | ';' | '!' | '|' | '\'' | '’' | '‘' | 'i' | 'j' | 'l' | 'I'
+        | 'J' => 0.32,
+        'f' | 'r' | 't' | '(' | ')' | '[' | ']' | '/' | '-' | '·' | '“' | '”' | '"' => 0.42,
+        'c' | 'k' | 's' | 'z' => 0.56,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' | '…' | '→' | '←' | '—' => 0.98,
+        'O' | 'Q' | 'D' | 'G' | 'H' | 'N' | 'U' | '=' | '+' | '−' | '<' | '>' => 0.8,
+        'A'..='Z' => 0.69,
+        '⁰'..='⁹' | '¹' | '²' | '³' | '⁻' => 0.42,
+        letter if (letter as u32) < 0x2e80 => 0.64,
+        _ => 1.0,
+    });
+    ems.sum::<f64>() * size
+}
+
+/// `text` in a line of at most `most` CSS pixels, or in two where `rows` are: broken at the space
+/// that makes them most alike, and cut where even that is too wide.
+pub fn in_lines(text: &str, size: f64, most: f64, rows: usize) -> Vec<String> {
+    let width = |text: &str| text_width(text, size);
+    if width(text) <= most {
+        return vec![text.to_owned()];
+    }
+    let halves = text.match_indices(' ').map(|(at, _)| (&text[..at], &text[at + 1..]));
+    let wider = |(a, b): &(&str, &str)| width(a).max(width(b));
+    let best = halves.min_by(|a, b| wider(a).total_cmp(&wider(b)));
+    if let Some((first, second)) = best.filter(|halves| rows > 1 && wider(halves) <= most) {
+        return vec![first.to_owned(), second.to_owned()];
+    }
+    let mut cut = String::new();
+    for letter in text.chars() {
+        if width(&cut) + width(&format!("{letter}…")) > most {
+            break;
+        }
+        cut.push(letter);
+    }
+    vec![cut.trim_end().to_owned() + "…"]
+}
+
+/// How far, up or down, a polyline keeps from a box between `left` and `right`, `top` and `bottom`:
+/// 0 where it runs through it, infinite where it is nowhere above or below.
+pub fn clearance(line: &[(f64, f64)], (left, right): (f64, f64), (top, bottom): (f64, f64)) -> f64 {
+    let gap = |low: f64, high: f64| (low - bottom).max(top - high).max(0.0);
+    if let &[(x, y)] = line {
+        return if (left..=right).contains(&x) { gap(y, y) } else { f64::INFINITY };
+    }
+    let gaps = line.windows(2).filter_map(|pair| {
+        let (a, b) = (pair[0], pair[1]);
+        let (from, to) = (a.0.min(b.0).max(left), a.0.max(b.0).min(right));
+        let at =
+            |x: f64| if a.0 == b.0 { a.1 } else { a.1 + (b.1 - a.1) * (x - a.0) / (b.0 - a.0) };
+        let ends = if a.0 == b.0 { [a.1, b.1] } else { [at(from), at(to)] };
+        (from <= to).then(|| gap(ends[0].min(ends[1]), ends[0].max(ends[1])))
+    });
+    gaps.fold(f64::INFINITY, f64::min)
+}
+
 /// The parts of a polyline that lie between `top` and `bottom`.
 pub fn clip(line: &[(f64, f64)], top: f64, bottom: f64) -> Vec<Vec<(f64, f64)>> {
     let inside = |p: (f64, f64)| (top..=bottom).contains(&p.1);
@@ -353,6 +440,8 @@ impl Anchor {
     pub const BELOW: Self = Self(HPos::Center, VPos::Top);
     pub const ABOVE_RIGHT: Self = Self(HPos::Right, VPos::Bottom);
     pub const BELOW_RIGHT: Self = Self(HPos::Right, VPos::Top);
+    pub const ABOVE_LEFT: Self = Self(HPos::Left, VPos::Bottom);
+    pub const BELOW_LEFT: Self = Self(HPos::Left, VPos::Top);
 }
 
 /// A drawing area spoken to in CSS pixels.
@@ -390,6 +479,25 @@ impl<DB: DrawingBackend> Surface<'_, DB> {
         let font = font(size * self.scale * self.text_scale);
         let style = font.color(&rgb(color)).pos(Pos::new(anchor.0, anchor.1));
         self.area.draw(&Text::new(text.to_string(), self.pixel(at), style))
+    }
+
+    /// What text that is drawn next at this place needs around it to be read over lines: itself in
+    /// the color of the paper, a little to every side.
+    pub fn halo(
+        &self,
+        text: &str,
+        (x, y): (f64, f64),
+        size: f64,
+        paper: Rgb,
+        anchor: Anchor,
+    ) -> Drawn<DB> {
+        for (dx, dy) in [(2.0, 0.0), (-2.0, 0.0), (0.0, 2.0), (0.0, -2.0)] {
+            self.text(text, (x + dx, y + dy), size, paper, anchor)?;
+        }
+        for (dx, dy) in [(1.5, 1.5), (-1.5, 1.5), (1.5, -1.5), (-1.5, -1.5)] {
+            self.text(text, (x + dx, y + dy), size, paper, anchor)?;
+        }
+        Ok(())
     }
 
     /// Text that reads upwards, its middle at `at`.
@@ -487,9 +595,60 @@ mod tests {
     }
 
     #[test]
-    fn the_last_step_shown_is_round() {
-        assert_eq!([0, 100, 101, 450, 5001].map(last_step_shown), [100, 100, 200, 500, 10_000]);
+    fn the_last_step_shown_is_round_and_near() {
+        assert_eq!([0, 7, 11, 60, 61].map(last_step_shown), [10, 10, 12, 60, 65]);
+        assert_eq!([100, 101, 250, 5001].map(last_step_shown), [100, 110, 260, 5500]);
         assert_eq!(last_step_shown(u32::MAX), u32::MAX);
+        for step in 20..3000 {
+            let shown = last_step_shown(step);
+            assert!(shown >= step && 10 * (shown - step) <= step, "{step}: {shown}");
+        }
+    }
+
+    #[test]
+    fn a_close_axis_leaves_little_empty() {
+        let ends = |values: &[f64], most| {
+            let axis = Axis::close(values.iter().copied(), None, most);
+            (axis.from, axis.to)
+        };
+        let near = |(from, to): (f64, f64), ends: (f64, f64)| {
+            assert!((from - ends.0).abs() < 1e-9 && (to - ends.1).abs() < 1e-9, "{from} {to}");
+        };
+        let nothing = 65f64.ln();
+        near(ends(&[4.1, 2.13], Some(nothing)), (2.0, nothing));
+        near(ends(&[4.05, 2.13], None), (2.1, 4.05));
+        near(ends(&[4.6, 2.13], Some(nothing)), (2.0, 4.6));
+        // Before training, and while little has been learned.
+        near(ends(&[], Some(4.0)), (2.95, 4.0));
+        near(ends(&[4.0, 3.98], Some(4.0)), (2.95, 4.0));
+        near(ends(&[4.0, 0.1, f64::NAN], None), (0.0, 4.0));
+        near(ends(&[], None), (0.0, 1.0));
+        near(ends(&[0.0], None), (0.0, 1.0));
+        let given = Axis::close([4.0].into_iter(), Some((0.0, 4.0)), None);
+        near((given.from, given.to), (0.0, 4.0));
+    }
+
+    #[test]
+    fn text_has_the_room_it_takes() {
+        // As wide as DejaVu Sans, the widest font that "system-ui" is likely to be, draws them.
+        for (text, ems) in [("RNN", 2.19), ("guessing", 4.47), ("Elman, held out", 7.88)] {
+            let width = text_width(text, 1.0);
+            assert!((ems..1.15 * ems).contains(&width), "{text}: {width}");
+        }
+        assert_eq!(in_lines("held out", 13.0, 100.0, 2), ["held out"]);
+        let long = "BatchNorm, step 1’s everywhere";
+        assert_eq!(in_lines(long, 13.0, 150.0, 2), ["BatchNorm, step", "1’s everywhere"]);
+        assert_eq!(in_lines(long, 13.0, 90.0, 1), ["BatchNorm…"]);
+    }
+
+    #[test]
+    fn lines_keep_their_distance() {
+        let line = [(0.0, 0.0), (100.0, 100.0)];
+        assert_eq!(clearance(&line, (0.0, 10.0), (30.0, 40.0)), 20.0);
+        assert_eq!(clearance(&line, (30.0, 60.0), (40.0, 50.0)), 0.0);
+        assert_eq!(clearance(&line, (200.0, 210.0), (0.0, 10.0)), f64::INFINITY);
+        assert_eq!(clearance(&[(5.0, 5.0)], (0.0, 10.0), (8.0, 20.0)), 3.0);
+        assert_eq!(clearance(&[], (0.0, 10.0), (8.0, 20.0)), f64::INFINITY);
     }
 
     #[test]
@@ -497,6 +656,10 @@ mod tests {
         let cases = [0.0, 1.0, 1200.0, -0.5, 1.0 / 3.0, 1e-9, 3.2e-7, 2.5e8, 123_456.0];
         let texts = ["0", "1", "1200", "−0.5", "0.33333", "10⁻⁹", "3.2·10⁻⁷", "2.5·10⁸", "123456"];
         assert_eq!(cases.map(short), texts);
+        assert_eq!(
+            [1.0 / 3.0, 0.063_736, 2.9288, 1234.6].map(brief),
+            ["0.3333", "0.06374", "2.929", "1235"]
+        );
     }
 
     #[test]

@@ -21,6 +21,14 @@ impl ValueMap {
         Self::Signed { limit: limit(values.iter().map(|&value| f64::from(value))) as f32 }
     }
 
+    /// For signed values of which most lie close to 0: as far as a round number that holds nearly all.
+    /// The few beyond have the color of its end.
+    pub fn around_most(values: &[f32]) -> Self {
+        let squares: f64 = values.iter().map(|&value| f64::from(value).powi(2)).sum();
+        let spread = (squares / values.len().max(1) as f64).sqrt();
+        Self::Signed { limit: limit(core::iter::once(2.0 * spread)) as f32 }
+    }
+
     pub fn color(self, value: f32, colors: &Colors) -> Rgb {
         match self {
             Self::Probability => colors.ramp.at(value),

@@ -53,7 +53,7 @@ fn verdict(search: &Search) -> Option<String> {
         format!("Greedy found the likeliest of these too, with ln p = {sure}.")
     } else if by > 0.0 {
         format!(
-            "Greedy wrote {} with ln p = {sure}. The beam’s best is e^{by:.4} = {:.2} times as likely.",
+            "Greedy wrote {} with ln p = {sure}. The beam’s best is {:.2} times as likely.",
             greedy.text,
             by.exp()
         )
@@ -79,9 +79,10 @@ fn rows(search: &Search) -> AnyView {
                 <th scope="row">{index + 1}</th>
                 <td class="search-text" translate="no">{text}</td>
                 <td>{four_decimals(found.log_probability)}</td>
-                <td class="search-share" style=format!("--share:{:.2}%", 100.0 * (found.log_probability - best).exp())>
-                    {probability(found.log_probability.exp())}
+                <td class="search-share">
+                    <i style=format!("width:{:.2}%", 100.0 * (found.log_probability - best).exp())></i>
                 </td>
+                <td>{probability(found.log_probability.exp())}</td>
                 <td>{what}</td>
             </tr>
         }
@@ -117,7 +118,9 @@ fn figure(found: Found) -> AnyView {
                     </caption>
                     <thead><tr>
                         <th scope="col">"rank"</th><th scope="col">"written"</th>
-                        <th scope="col">"ln p"</th><th scope="col">"p (bar: share of the first one’s)"</th><th scope="col">"is"</th>
+                        <th scope="col">"ln p"</th>
+                        <th scope="col" colspan="2">"p (bar: share of the first one’s)"</th>
+                        <th scope="col"><span class="visually-hidden">"is"</span></th>
                     </tr></thead>
                     <tbody>{move || search.with(|search| search.as_ref().map(rows))}</tbody>
                 </table>
@@ -190,7 +193,7 @@ mod tests {
         let said = |greedy: Candidate| verdict(&Search { greedy, ..search() }).unwrap();
         assert_eq!(
             said(found("b", -0.2)),
-            "Greedy wrote b with ln p = −0.2000. The beam’s best is e^0.1000 = 1.11 times as likely."
+            "Greedy wrote b with ln p = −0.2000. The beam’s best is 1.11 times as likely."
         );
         assert!(said(found("ab", -0.1)).starts_with("Greedy found the likeliest of these too"));
         assert!(said(found("c", -0.05)).ends_with("is likelier than all that the beam kept."));

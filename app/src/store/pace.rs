@@ -7,8 +7,9 @@ use unroll_protocol::{Checkpoint, CommandKind, Link};
 use super::{Past, Source};
 use crate::{figures::Curve, kept::Keeping, worker::Deaths};
 
-/// Writing may take this share of the engine's time while it trains.
+/// Writing may take this share of the engine's time while it trains; more where it is what one looks at.
 const WRITING_SHARE: f64 = 0.1;
+const WRITING_SHARE_IN_VIEW: f64 = 0.25;
 /// Never a new piece of writing sooner than this, in milliseconds: people have to read it.
 const WRITING_PAUSE: f64 = 2000.0;
 /// Between checkpoints in training, in milliseconds: so much is lost at most when engine or page end.
@@ -85,11 +86,12 @@ impl Pace {
         self.writing_began = now;
     }
 
-    /// All of it is written.
-    pub fn writing_done(&mut self, now: f64) {
+    /// All of it is written, and it is what is on show or not.
+    pub fn writing_done(&mut self, now: f64, in_view: bool) {
         self.writing = None;
         let took = now - self.writing_began;
-        self.writing_after = now + (took / WRITING_SHARE - took).max(WRITING_PAUSE);
+        let share = if in_view { WRITING_SHARE_IN_VIEW } else { WRITING_SHARE };
+        self.writing_after = now + (took / share - took).max(WRITING_PAUSE);
     }
 
     /// Whether a checkpoint should be asked for: now and then while it trains, `at_rest` whenever there

@@ -108,7 +108,7 @@ pub fn first_source(link: &Link) -> (Source, Option<String>) {
         (Corpus::Own, None) => (
             Corpus::Tales,
             Some(
-                "The link was made with a text of its author's that it does not include, so the \
+                "The link was made with a text of its author’s that it does not include, so the \
                  tales are used: paste or open that text to see the same."
                     .to_owned(),
             ),
@@ -121,7 +121,7 @@ pub fn first_source(link: &Link) -> (Source, Option<String>) {
     };
     let text = corpora::text(corpus).unwrap_or_default();
     let missing = if text.is_empty() {
-        let sentence = "The page's texts could not be loaded: is the connection gone? Reload the \
+        let sentence = "The page’s texts could not be loaded: is the connection gone? Reload the \
                         page, or paste a text of your own.";
         Some(sentence.to_owned())
     } else {

@@ -42,7 +42,7 @@ pub fn CheckYourself(
     id: &'static str,
     #[prop(optional)] kind: Kind,
     #[prop(into)] question: Signal<String>,
-    /// Short, and at least two.
+    /// Short, and at least two; none while `question` says what has to come first.
     #[prop(into)]
     options: Signal<Vec<String>>,
     /// Which of the options the live model's numbers say; `None` while it has none yet.
@@ -259,7 +259,9 @@ fn Question(asked: Asked) -> impl IntoView {
             {move || (0..count.get()).map(choice).collect_view()}
         </fieldset>
         <div class="check-answer">
+            // Where there is nothing to ask yet, there is nothing to check.
             <button type="button" class="button"
+                style:display=move || (count.get() == 0).then_some("none")
                 data-testid=move || format!("check-{id}-{}", if has_another() { "another" } else { "submit" })
                 aria-disabled=move || {
                     let off = if answered() { !has_another() } else { !ready.get() };

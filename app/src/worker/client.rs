@@ -154,7 +154,7 @@ pub(super) fn read(data: &JsValue) -> Incoming {
 pub(super) fn describe_crash(message: &str) -> String {
     if message.is_empty() {
         // All a page learns when the worker's own script can't be loaded.
-        return "The engine's files could not be loaded. In a sandboxed frame, their host must allow \
+        return "The engine’s files could not be loaded. In a sandboxed frame, their host must allow \
                 every origin to read them (Access-Control-Allow-Origin: *)."
             .to_owned();
     }
@@ -181,7 +181,7 @@ pub(super) fn start_worker(binary: EngineBinary) -> Result<Worker, String> {
     let base =
         web_sys::window().and_then(|w| w.document()).and_then(|d| d.base_uri().ok().flatten());
     let url = web_sys::Url::new_with_base(&binary.path(), &base.unwrap_or_default())
-        .map_err(|_| "The page's address is not one an engine can be loaded from.".to_owned())?
+        .map_err(|_| "The page’s address is not one an engine can be loaded from.".to_owned())?
         .href();
     let options = WorkerOptions::new();
     options.set_type(WorkerType::Module);

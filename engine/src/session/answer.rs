@@ -89,8 +89,8 @@ pub(super) async fn answer<G: Marker>(
             question.answered(&row.await.map_err(said)?)
         }
         gpt::Question::Pass(question) => {
-            let ask::Pass { ref text, block } = question;
-            let pass = unroll_model::pass(model, tokenizer, text, block, step);
+            let ask::Pass { ref text, block, rows } = question;
+            let pass = unroll_model::pass(model, tokenizer, text, block, rows, step);
             question.answered(&pass.await.map_err(said)?)
         }
         gpt::Question::After(question) => {

@@ -95,7 +95,7 @@ impl Default for Settings {
             draw: 1,
             shuffle: 1,
             positions: false,
-            causal: false,
+            causal: true,
         }
     }
 }

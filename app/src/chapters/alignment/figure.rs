@@ -64,7 +64,7 @@ pub fn score(page: Page) -> AnyView {
 pub fn expects(page: Page) -> AnyView {
     let kinds = memo(move || page.kinds());
     let row = move |(model, kind): (usize, AttentionKind)| {
-        view! { <span class="hint">{title(kind)}</span> <ProducedChips gaze=page.gaze() model/> }
+        view! { <span class="hint">{name(kind)}</span> <ProducedChips gaze=page.gaze() model/> }
     };
     view! {
         <div class="alignment-rows">
@@ -73,14 +73,6 @@ pub fn expects(page: Page) -> AnyView {
         <Expected page/>
     }
     .into_any()
-}
-
-/// What a model that looks back in this way can do.
-pub fn title(kind: AttentionKind) -> &'static str {
-    match kind {
-        AttentionKind::None => "through one vector",
-        kind => name(kind),
-    }
 }
 
 /// How often each model is right just now.
@@ -94,8 +86,7 @@ fn Shares(page: Page) -> impl IntoView {
             <div>
                 <dt>
                     {move || match kind {
-                        AttentionKind::None => title(kind),
-                        _ if is_pair.get() => name(kind),
+                        kind if kind == AttentionKind::None || is_pair.get() => name(kind),
                         _ => "with attention",
                     }}
                 </dt>
@@ -346,7 +337,8 @@ fn Inspector(page: Page) -> impl IntoView {
             } else if lab.shown() == 0 {
                 "Nothing is learned yet. These numbers come from the first, random weights."
             } else {
-                ""
+                "Later chapters use this panel too. Here there is only one layer and one head, and no score is \
+                 scaled or hidden."
             }}
         </p>
     }

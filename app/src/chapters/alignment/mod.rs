@@ -297,17 +297,37 @@ fn lives(page: Page) -> Vec<Live> {
     let (first, second) = (memo(move || read(0)), memo(move || read(1)));
     let kinds = memo(move || page.kinds());
     let right = memo(move || {
-        let each = kinds.get().into_iter().map(|kind| {
-            let share = last(&exact(kind)).map(|share| percent(share, 0));
-            format!("{}: {}", name(kind), share.unwrap_or_else(|| "…".to_owned()))
-        });
-        format!("Correct of all lengths so far: {}.", each.collect::<Vec<_>>().join(", "))
+        let shares = kinds.get().into_iter().map(|kind| Some((kind, last(&exact(kind))?)));
+        shares.collect::<Option<Vec<_>>>().map_or_else(String::new, |shares| how_often(&shares))
     });
     vec![
         live("first", move || first.get()),
         live("second", move || second.get()),
         live("right", move || right.get()),
     ]
+}
+
+/// How often each model is right, as a sentence.
+fn how_often(shares: &[(AttentionKind, f32)]) -> String {
+    let who = |kind| match kind {
+        AttentionKind::None => "the model with no attention",
+        kind => name(kind),
+    };
+    match shares {
+        [(one, share)] => format!(
+            "Over all lengths, {} is right {} of the time so far.",
+            who(*one),
+            percent(*share, 0)
+        ),
+        [(one, share), (other, its)] => format!(
+            "Over all lengths, {} is right {} of the time so far, and {} {}.",
+            who(*one),
+            percent(*share, 0),
+            who(*other),
+            percent(*its, 0)
+        ),
+        _ => String::new(),
+    }
 }
 
 /// The first model in a few words.

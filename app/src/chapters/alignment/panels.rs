@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use unroll_protocol::study::alignment::{Lengths, ask, name};
 
-use super::{Page, exact, figure::title, source, style};
+use super::{Page, exact, source, style};
 use crate::{
     controls::SliderField,
     course::use_lab,
@@ -122,7 +122,7 @@ pub fn SmallLengths(page: Page) -> impl IntoView {
     let middle = move || lengths.with(trained_to).map(|to| format!("trained up to {to}"));
     let kinds = memo(move || page.kinds());
     let label = move || {
-        let names = kinds.get().into_iter().map(title).collect::<Vec<_>>().join(" and ");
+        let names = kinds.get().into_iter().map(name).collect::<Vec<_>>().join(" and ");
         format!(" ({names}): show it large")
     };
     let show = move |_| page.store.link.update(|link| link.view = "lengths".to_owned());

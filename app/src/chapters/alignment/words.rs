@@ -108,13 +108,11 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 2014 Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio looked at why translation networks \
-                   failed on long sentences, and suspected the single vector. A human translator does not learn a \
-                   sentence by heart: she looks back at the source for each word. So they let the decoder look back, \
-                   too. They described it as learning to align, and as a mechanism of [attention](attention), and \
-                   the second name stuck.\n\n\
-                   Here a model with attention learns beside one without, from the same batches. Point at a written \
-                   character to see what it was made from.",
+            text: "In 2014 translation networks failed on long sentences. Dzmitry Bahdanau, Kyunghyun Cho and \
+                   Yoshua Bengio suspected the single vector, and let the decoder look back at the source for each \
+                   word, as a human translator does. They called it a mechanism of [attention](attention).\n\n\
+                   Here a model with attention learns beside one without. Point at a written character to see what \
+                   it was made from.",
             set: |_| {},
             asks: &[],
         },
@@ -153,9 +151,11 @@ pub const SCRIPT: Script = Script {
             text: "Where does a weight come from? The decoder’s state and one of the encoder’s states go into a \
                    small network, and out comes one number, the score: how well do these two go together? \
                    [Softmax](softmax) turns the scores of a row into shares that add up to 1. Attention with such a \
-                   network is called **additive attention**. Follow the numbers from top to bottom.",
+                   network is called **additive attention**. The figure opens the pair with the largest weight of \
+                   its row. Follow the numbers from top to bottom.",
             set: |link| {
-                (link.alignment.at, link.alignment.key) = (3, 1);
+                // No key of its own: the one that is read most.
+                (link.alignment.at, link.alignment.key) = (3, 0);
                 link.view = "score".to_owned();
             },
             asks: &["alignment-alpha"],

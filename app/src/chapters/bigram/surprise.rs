@@ -11,7 +11,7 @@ use super::{SmoothingField, named, nats, short, use_vocabulary, use_writing};
 use crate::{
     controls::{ChoiceField, counted},
     course::{Sentence, use_lab, use_provenance, use_setting},
-    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, Sheet, SheetExport},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, Sheet, SheetExport, YScale},
     questions::{use_answer, use_fixed_answer},
     reactive::memo,
     store::Store,
@@ -60,6 +60,7 @@ pub fn Scores(scores_seen: RwSignal<bool>) -> impl IntoView {
                 Line::new("held out", Hue::HeldOut, Dash::Dashed, held_out),
             ],
             references,
+            y_scale: YScale::Close,
             x_range: Lines::steps(lab.step.get()),
             ..Lines::default()
         }

@@ -15,23 +15,19 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 1913 Andrei Markov went through 20,000 letters of Pushkin’s “Eugene Onegin” by hand and counted \
-                   how often a vowel follows a vowel. He wanted a real example of chance events that each depend on \
-                   the one before. In 1948 Claude Shannon used letter pairs to write. For each letter he opened a book \
-                   at random, read on until he met the last letter he had written, and copied the one after it. So \
-                   frequent pairs came up often.\n\n\
-                   A table of such pairs is about the simplest [language model](language-model) there is: look at the \
-                   [current character](#current input), and count which character came [next](#next output). Two \
-                   characters in a row are a **bigram**, an [n-gram](n-gram) with n = 2. Besides the counts there is a \
-                   second table, which learns the same thing by training. Point at a cell to read it, and click it for \
-                   the arithmetic.",
+            text: "In 1913 Andrei Markov went through 20,000 letters of Pushkin by hand and counted how often a \
+                   vowel follows a vowel. In 1948 Claude Shannon used letter pairs to write.\n\n\
+                   A table of such pairs is about the simplest [language model](language-model) there is: look at \
+                   the [current character](#current input), and count which one came [next](#next output). Point at \
+                   a cell to read it.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Count every pair",
-            text: "Each row is a current character, and each column is one that may come next. The stronger the color, \
-                   the larger the cell’s share of its row. {after}\n\n\
+            text: "Two characters in a row are a **bigram**, an [n-gram](n-gram) with n = 2. Each row of the table \
+                   is a current character, and each column is one that may come next. The stronger the color, the \
+                   larger the cell’s share of its row. {after}\n\n\
                    One row is lit. Which character follows that row’s character most often? Guess beside the table \
                    before you look.",
             set: |_| {},
@@ -39,9 +35,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A row is a distribution",
-            text: "A count alone says little, because a frequent character has large counts everywhere. So divide each \
-                   count by how often the row’s character occurs, and the row adds up to 1. Now it is a \
-                   [probability](probability) distribution, written P(next | current).\n\n\
+            text: "A count alone says little, because a frequent character has large counts everywhere. So divide \
+                   each count by how often the row’s character occurs, and the row adds up to 1. Now it is a \
+                   [probability](probability) distribution, written P(next | current). Click a cell for the \
+                   arithmetic.\n\n\
                    The characters are in alphabetical order now. Look for rows with one strong cell: there the text \
                    leaves little choice.",
             set: |link| link.bigram.order = Order::Alphabetical,
@@ -82,10 +79,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Drawing letters, one by one",
-            text: "How does a table write? The row of the current letter divides the line from 0 to 1 into stretches, \
-                   one for each letter that may follow, each as wide as its letter is probable. A random number \
-                   between 0 and 1 falls into one of the stretches. That letter is written, and its row is used next. \
-                   This is called **sampling**.\n\n\
+            text: "How does a table write? The row of the current letter divides the line from 0 to 1 into \
+                   stretches, one for each letter that may follow, each as wide as its letter is probable. A random \
+                   number between 0 and 1 falls into one of the stretches. That letter is written, and its row is \
+                   used next. This is called **sampling**. Shannon did it with a book: he opened it at random, read \
+                   on to his last letter, and copied the one after it.\n\n\
                    Press “Draw on” and read. With raw counts, every pair of neighbors also occurs somewhere in the \
                    text. But are these words? The model looks at one letter, and has forgotten everything before it.",
             set: |link| {
@@ -96,19 +94,24 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "How surprised is it?",
-            text: "A good guesser is seldom surprised. If the model gave the probability p to what really came, its \
-                   surprise is −ln p, where ln is the natural logarithm. That is 0 if the model was certain of what \
-                   came, and large if what came seemed nearly impossible. The unit is the [nat](nat). The average over \
-                   a text is the [cross-entropy](cross-entropy), and it is also the [loss](loss), the number that \
-                   training makes smaller. After {step} steps the loss of your table is {loss}. Raise e to the power \
-                   of this loss, and you get the [perplexity](perplexity): {perplexity}. Your table is as unsure as if \
-                   it chose among that many equally likely characters.\n\n\
-                   On the training text, no table of pairs can beat the raw counts. Your table’s loss minus theirs is \
-                   a [KL divergence](kl-divergence).\n\n\
-                   The last tenth of the text was [held out](held-out): neither counted nor trained on. How surprised \
-                   are the raw counts by it? Guess beside the curve.",
+            text: "How surprised was the model? If it gave what came a probability p, its surprise is −ln p: 0 if it \
+                   was certain, and large if it was caught out. Here ln is the natural logarithm, and the unit is \
+                   the [nat](nat).\n\n\
+                   The average over a text is the [loss](loss), also called the [cross-entropy](cross-entropy). \
+                   Training makes it smaller. After {step} steps the loss of your table is {loss}.",
             set: |link| link.view = "average".into(),
             asks: &["bigram-uniform"],
+        },
+        Beat {
+            title: "A text it has never read",
+            text: "Raise e (about 2.718) to the power of the loss, and you get the [perplexity](perplexity): \
+                   {perplexity} here. Your table is as unsure as if it chose among that many equally likely \
+                   characters.\n\n\
+                   On the training text, no table of pairs can beat the raw counts. But the last tenth of the text \
+                   was [held out](held-out): neither counted nor trained on. How surprised are the raw counts by it? \
+                   Guess beside the curve.",
+            set: |link| link.view = "average".into(),
+            asks: &[],
         },
         Beat {
             title: "How much doubt is best?",
@@ -145,7 +148,9 @@ pub const SCRIPT: Script = Script {
         },
         Trial {
             text: "Show trained minus counted and go back to the start of training. In which rows do the two agree \
-                   first, those of frequent or of rare characters? Train on. Does the lowest logit ever stop falling?",
+                   first, those of frequent or of rare characters? Train on. Does the lowest logit ever stop \
+                   falling? On the training text, the trained table’s loss minus that of the raw counts is a [KL \
+                   divergence](kl-divergence).",
             label: "The difference",
             id: "difference",
             set: |link| link.bigram.view = View::Difference,

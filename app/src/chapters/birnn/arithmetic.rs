@@ -95,7 +95,8 @@ pub fn Arithmetic(page: Page) -> impl IntoView {
             page.set(|settings| settings.answer = id);
         }
     };
-    let number = |value: f64| format!("{value:.4}");
+    let minus = |number: String| number.replace('-', "−");
+    let number = move |value: f64| minus(format!("{value:.4}"));
     let part = move |value: Option<f64>| value.map_or("–".to_owned(), number);
     let row = move |parts: Parts| {
         let id = reader_id(parts.reader);
@@ -116,9 +117,9 @@ pub fn Arithmetic(page: Page) -> impl IntoView {
             view! {
                 <tr>
                     <th scope="row">{if backward { "backward " } else { "forward " }}{unit}</th>
-                    <td>{h.to_string()}</td>
-                    <td>{v.to_string()}</td>
-                    <td>{format!("{:.6}", f64::from(h) * f64::from(v))}</td>
+                    <td>{minus(h.to_string())}</td>
+                    <td>{minus(v.to_string())}</td>
+                    <td>{minus(format!("{:.6}", f64::from(h) * f64::from(v)))}</td>
                 </tr>
             }
         };

@@ -77,9 +77,11 @@ pub fn Legend(page: Page) -> impl IntoView {
         Some(k) => format!("how often it is right about the symbol {k} later"),
         None => "how often it is right about missing letters of held-out text".to_owned(),
     };
+    let of = move || if ahead(page).is_some() { "symbol" } else { "character" };
     view! {
         <p class="view-note birnn-legend">
-            "To the right of each model’s name: " {what} "; the mark is chance, "
+            "To the right of each model’s name: " {what} ". The mark is what you get by always guessing the \
+             same " {of} ": "
             <span data-testid="birnn-chance">
                 {move || chance.get().map_or("–".to_owned(), |c| format!("{c:.4}"))}
             </span> "."
@@ -286,8 +288,10 @@ fn Reach(page: Page) -> impl IntoView {
     }
 }
 
-/// Characters of a text that show what guessing is about.
+/// Characters of a text that show what guessing is about: at least, and as many as are a line of a
+/// wide stage.
 const SHOWN: usize = 32;
+const MOST_SHOWN: usize = 46;
 
 /// The view of a letter to guess, which asks for the task of missing letters.
 #[component]
@@ -320,11 +324,15 @@ pub fn Guess(page: Page) -> impl IntoView {
 /// The start of the text with one letter left out, as what is to come looks.
 fn blanked(text: &str) -> Option<String> {
     let line = text.lines().find(|line| line.chars().count() >= SHOWN)?;
-    let mut letters: Vec<char> = line.chars().take(SHOWN).collect();
+    let mut letters: Vec<char> = line.chars().take(MOST_SHOWN).collect();
+    let is_cut = line.chars().count() > MOST_SHOWN;
+    if is_cut && let Some(space) = letters.iter().rposition(|letter| *letter == ' ') {
+        letters.truncate(space.max(SHOWN));
+    }
     let inside = |at: &usize| letters[at - 1..=at + 1].iter().all(|letter| letter.is_alphabetic());
     let at = (SHOWN / 2..SHOWN - 1).find(inside)?;
     letters[at] = '▢';
-    Some(letters.into_iter().chain(['…']).collect())
+    Some(letters.into_iter().chain(is_cut.then_some('…')).collect())
 }
 
 /// Held-out passages, each with a letter to guess before the models say theirs.
@@ -437,7 +445,7 @@ mod tests {
     #[test]
     fn a_letter_inside_a_word_is_left_out() {
         let text = "short\nOnce, by the slow green river, there was a mill";
-        assert_eq!(blanked(text).as_deref(), Some("Once, by the slow g▢een river, t…"));
+        assert_eq!(blanked(text).as_deref(), Some("Once, by the slow g▢een river, there was a…"));
         assert_eq!(blanked("1234 5678 ".repeat(9).as_str()), None);
         assert_eq!(blanked(""), None);
     }

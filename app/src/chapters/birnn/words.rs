@@ -15,15 +15,11 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 1997 Schuster and Paliwal wanted networks to recognize the sounds of speech. A sound is often \
-                   clear only from what follows it, but a [recurrent network](recurrence) that reads forward knows \
-                   only the past.\n\n\
-                   So they added a second network, with [weights](weight) of its own, that reads from the end. At \
-                   each position the [forward state](#birnn-forward hidden) and the [backward state](#birnn-backward \
-                   hidden) are laid side by side, and the answer is read from both. This is a **bidirectional \
-                   RNN**.\n\n\
-                   The first task here is made up. Random symbols come one by one, and at each position several \
-                   models must name the symbol {ahead} steps later.",
+            text: "A sound of speech is often clear only from what follows it, but a [recurrent network](recurrence) \
+                   that reads forward knows only the past. In 1997 Schuster and Paliwal added a second network, \
+                   which reads from the end.\n\n\
+                   Here random symbols come one by one. At each position several models must name the symbol {ahead} \
+                   steps later. Which of them can?",
             set: |_| {},
             asks: &[],
         },
@@ -39,8 +35,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Read from the other end too",
-            text: "Now turn the cards over from last to first. The backward [state](hidden-state) at a position has \
-                   read everything from the end back to there, including the symbol that forward can only guess.\n\n\
+            text: "Now turn the cards over from last to first. The second network has [weights](weight) of its own, \
+                   and its [state](hidden-state) at a position has read everything from the end back to there, \
+                   including the symbol that forward can only guess. This [backward state](#birnn-backward hidden) \
+                   is laid beside the [forward state](#birnn-forward hidden), and the answer is read from both. The \
+                   whole is a **bidirectional RNN**.\n\n\
                    Point at a backward state, and the inputs that reach it light up. The model called “both ways” is \
                    right {both} of the time.",
             set: |link| (link.birnn.delay, link.birnn.at) = (0, 6),
@@ -85,8 +84,8 @@ pub const SCRIPT: Script = Script {
                    How much can the other side still add? Here one letter is hidden from the models. Press any \
                    letter to hide it instead, and compare their guesses.\n\n\
                    On [held-out text](held-out), forward is right {forward} of the time and both ways {both}. Train \
-                   on and watch the two numbers. In 2018 Devlin and others trained BERT on hidden words, with \
-                   [attention](attention) in place of recurrence.",
+                   on and watch the two numbers. In 2018 Devlin and others trained a model called BERT on hidden \
+                   words.",
             set: |link| (link.birnn.task, link.birnn.delay) = (TaskChoice::Fill, 0),
             asks: &["birnn-next"],
         },
@@ -179,7 +178,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Nothing. That is how it sees both sides.",
-                    "Then a change at a later position would change forward states before it. The next beat lets you \
+                    "Then a change at a later position would change forward states before it. The next step lets you \
                      check this.",
                 ),
                 (

@@ -1,7 +1,7 @@
 //! The two models side by side: their losses, and how far back their gradients reach.
 
 use leptos::prelude::*;
-use unroll_protocol::study::block::Depths;
+use unroll_protocol::study::block::{Depths, Without};
 
 use super::Page;
 use crate::{
@@ -58,6 +58,7 @@ fn losses(page: Page) -> AnyView {
                 curves.with(|curves| curves[1].clone()),
             ),
         ],
+        y_scale: YScale::Close,
         x_range: Lines::steps(page.lab.step.get()),
         ..Lines::default()
     });
@@ -139,6 +140,78 @@ pub fn reach(page: Page, model: usize) -> Option<f64> {
     })
 }
 
+/// Losses nearer to each other than this are called alike.
+const ALIKE: f64 = 0.05;
+/// By this step the curves of a model with attention and of one without are apart, with what is set as it
+/// comes.
+const APART: u32 = 400;
+
+/// What is to be said of the gap between the losses, where the second model has no attention.
+pub fn parted(page: Page) -> String {
+    if page.without.get() != Without::Attention {
+        return String::new();
+    }
+    let [Some(full), Some(cut)] = LOSSES.map(|name| loss(page, name)) else { return String::new() };
+    apart(cut - full, page.lab.step.get()).to_owned()
+}
+
+/// What a gap says after so many steps.
+fn apart(gap: f64, step: u32) -> &'static str {
+    match gap {
+        gap if gap.abs() < ALIKE && step < APART => {
+            "For the first hundred steps both learn the same thing: which character follows which. Attention pays off \
+             later. Train to step 400 and watch the curves part."
+        }
+        gap if gap.abs() < ALIKE => "They are still close together. Train on.",
+        gap if gap > 0.0 => "That gap is what attention has brought so far.",
+        _ => "The full model is behind so far. Train on.",
+    }
+}
+
+/// How much of the gradient after the last block is left before the first, of the second model and of the
+/// full one, in words.
+pub fn left(cut: f64, full: f64) -> String {
+    let second = match grown(cut) {
+        Some(times) => {
+            format!("In your second model the gradient has grown to {times} by the first block.")
+        }
+        None => {
+            let (share, is) = share(cut);
+            format!("In your second model {share} of the gradient {is} left at the first block.")
+        }
+    };
+    match grown(full) {
+        Some(times) => format!("{second} In the full model it has even grown, to {times}."),
+        None => format!("{second} In the full model it is {}.", share(full).0),
+    }
+}
+
+/// How much the gradient has grown, where it has.
+fn grown(ratio: f64) -> Option<String> {
+    match ratio {
+        3.0.. => Some(format!("about {ratio:.0} times")),
+        1.05.. => Some(format!("about {ratio:.1} times")),
+        _ => None,
+    }
+}
+
+/// A share in words, and whether it is one thing or many.
+fn share(ratio: f64) -> (String, &'static str) {
+    match ratio {
+        0.95.. => return ("nearly all".to_owned(), "is"),
+        0.0095.. => return (format!("about {:.0}%", 100.0 * ratio), "is"),
+        _ => {}
+    }
+    let units =
+        [(1e-3, "thousandth"), (1e-6, "millionth"), (1e-9, "billionth"), (1e-12, "trillionth")];
+    let unit = units.into_iter().find(|(unit, _)| ratio >= 0.95 * unit);
+    match unit.map(|(unit, name)| ((ratio / unit).round(), name)) {
+        Some((1.0, name)) => (format!("about one {name}"), "is"),
+        Some((count, name)) => (format!("about {count} {name}s"), "are"),
+        None => ("next to nothing".to_owned(), "is"),
+    }
+}
+
 /// A factor, in powers of ten where it is tiny.
 pub fn times(ratio: f64) -> String {
     if ratio < 0.001 {
@@ -153,5 +226,41 @@ pub fn times(ratio: f64) -> String {
         format!("{:.1} · 10{raised} times", ratio / 10f64.powf(exponent))
     } else {
         format!("{ratio:.3} times")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_gradient_is_said_in_words() {
+        assert_eq!(
+            left(4.1e-9, 8.36),
+            "In your second model about 4 billionths of the gradient are left at the first block. In the full model \
+             it has even grown, to about 8 times."
+        );
+        assert_eq!(
+            left(1.3, 0.6),
+            "In your second model the gradient has grown to about 1.3 times by the first block. In the full model it \
+             is about 60%."
+        );
+        for (ratio, says) in [
+            (0.98, "nearly all"),
+            (0.012, "about 1%"),
+            (0.0012, "about one thousandth"),
+            (9.4e-4, "about 940 millionths"),
+            (1e-20, "next to nothing"),
+        ] {
+            assert_eq!(share(ratio).0, says);
+        }
+    }
+
+    #[test]
+    fn a_small_gap_is_no_result() {
+        assert!(apart(0.0, 80).contains("Train to step 400"));
+        assert!(apart(0.04, 500).contains("still close"));
+        assert!(apart(0.13, 427).contains("has brought"));
+        assert!(apart(-0.2, 427).contains("behind"));
     }
 }

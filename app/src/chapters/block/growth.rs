@@ -1,7 +1,7 @@
 //! How long the terms of the full model's stream became over training.
 
 use leptos::prelude::*;
-use unroll_protocol::study::block::{Growth, Source};
+use unroll_protocol::study::block::{Growth, LAYERS, Source};
 
 use super::{Page, stream::short};
 use crate::{
@@ -41,8 +41,8 @@ fn lines(growth: &Growth) -> Lines {
     let line = |(term, source): (usize, &Source)| {
         let points =
             growth.points().map(|(step, lengths)| (f64::from(step), f64::from(lengths[term])));
-        let (hue, dash) = look(*source);
-        Line::new(short(*source), hue, dash, points.collect())
+        let (hue, dash, faded) = look(*source);
+        Line { faded, ..Line::new(short(*source), hue, dash, points.collect()) }
     };
     Lines {
         x_label: "step".into(),
@@ -53,20 +53,23 @@ fn lines(growth: &Growth) -> Lines {
     }
 }
 
-/// No two terms look alike: the color tells the kind and the half of the model, the dashes the
-/// block within it.
-fn look(source: Source) -> (Hue, Dash) {
-    let of_block = |block: u32, halves: [Hue; 2]| {
-        let place = block.saturating_sub(1) as usize;
-        let dash = [Dash::Solid, Dash::Dashed, Dash::Dotted][place % 3];
-        (halves[(place / 3).min(1)], dash)
+/// How much paler the last block's lines are than the first's.
+const PALEST: f64 = 0.55;
+
+/// No two terms look alike: the color tells the kind, and the deeper the block, the paler it is. The
+/// dashes tell neighbors apart.
+fn look(source: Source) -> (Hue, Dash, f64) {
+    let of_block = |block: u32, hue: Hue| {
+        let place = block.saturating_sub(1);
+        let dash = [Dash::Solid, Dash::Dashed, Dash::Dotted][place as usize % 3];
+        (hue, dash, PALEST * (f64::from(place) / f64::from(LAYERS.max(2) - 1)).min(1.0))
     };
     match source {
-        Source::Token => (Hue::Input, Dash::Solid),
-        Source::Position => (Hue::Input, Dash::Dashed),
-        Source::Attention(block) => of_block(block, [Hue::Query, Hue::Key]),
-        Source::FeedForward(block) => of_block(block, [Hue::Weight, Hue::Hidden]),
-        Source::NormOffsets => (Hue::Muted, Dash::Mixed),
+        Source::Token => (Hue::Input, Dash::Solid, 0.0),
+        Source::Position => (Hue::Input, Dash::Dashed, 0.0),
+        Source::Attention(block) => of_block(block, Hue::Query),
+        Source::FeedForward(block) => of_block(block, Hue::Weight),
+        Source::NormOffsets => (Hue::Muted, Dash::Mixed, 0.0),
     }
 }
 
@@ -104,7 +107,7 @@ pub fn gained_most(growth: &Growth) -> Option<(Source, f32, f32)> {
 
 #[cfg(test)]
 mod tests {
-    use unroll_protocol::{Array, study::block::LAYERS};
+    use unroll_protocol::Array;
 
     use super::*;
 
@@ -140,5 +143,8 @@ mod tests {
         let all = [Source::Token, Source::Position, Source::NormOffsets].into_iter().chain(layers);
         let looks: Vec<_> = all.map(look).collect();
         assert!((1..looks.len()).all(|i| !looks[..i].contains(&looks[i])));
+        // Of one kind are those of one color, whatever their block, and the deeper the paler.
+        let kind = |block| look(Source::FeedForward(block));
+        assert!((1..LAYERS).all(|b| kind(b).0 == kind(b + 1).0 && kind(b).2 < kind(b + 1).2));
     }
 }

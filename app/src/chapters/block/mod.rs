@@ -157,10 +157,8 @@ fn BlockChapter() -> impl IntoView {
 fn lives(page: Page) -> Vec<Live> {
     let largest = memo(move || page.stream.with(|s| stream::largest_term(s.as_ref()?)));
     let woke = memo(move || page.growth.with(|g| Some(growth::woke(g.as_ref()?))));
-    let reach = |model: usize| {
-        let reach = memo(move || depths::reach(page, model));
-        move || reach.get().map_or_else(|| "…".to_owned(), depths::times)
-    };
+    let reach = memo(move || Some(depths::left(depths::reach(page, 1)?, depths::reach(page, 0)?)));
+    let parted = memo(move || depths::parted(page));
     let loss = |name: &'static str| {
         let loss = memo(move || depths::loss(page, name));
         move || loss.get().map_or_else(|| "…".to_owned(), |loss| format!("{loss:.2}"))
@@ -169,9 +167,9 @@ fn lives(page: Page) -> Vec<Live> {
     vec![
         live("largest", move || largest.get().unwrap_or_else(|| "…".to_owned())),
         live("woke", move || woke.get().unwrap_or_else(|| "…".to_owned())),
-        live("reach-full", reach(0)),
-        live("reach-cut", reach(1)),
+        live("reach", move || reach.get().unwrap_or_else(|| "…".to_owned())),
         live("loss-full", loss(full)),
         live("loss-cut", loss(cut)),
+        live("parted", move || parted.get()),
     ]
 }

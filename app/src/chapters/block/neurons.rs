@@ -88,8 +88,8 @@ fn lines(neurons: &Neurons) -> Lines {
             )
         });
     let name = match neurons.activation {
-        Activation::Solu => "the layer's own (SoLU)".to_owned(),
-        other => format!("the layer's own ({})", other.label()),
+        Activation::Solu => "the layer’s own (SoLU)".to_owned(),
+        other => format!("the layer’s own ({})", other.label()),
     };
     let own = Line::new(name, Hue::Hidden, Dash::Mixed, own);
     Lines {

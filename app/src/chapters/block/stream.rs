@@ -214,7 +214,7 @@ fn contributions(page: Page) -> Option<AnyView> {
     let rows = stream.sources.iter().enumerate().map(row).collect_view();
     let offset = stream.deviation.map(|_| view! {
         <tr>
-            <th scope="row">"final norm's offset β"</th>
+            <th scope="row">"final norm’s offset β"</th>
             <td></td>
             <td data-testid="block-offset" data-value=stream.offset.to_string()>{signed(stream.offset, 3)}</td>
             <td class="block-bars">{bar(stream.offset)}</td>
@@ -239,7 +239,7 @@ fn contributions(page: Page) -> Option<AnyView> {
                             <td data-testid="block-sum" data-value=sum.to_string()>{signed(sum as f32, 4)}</td><td></td>
                         </tr>
                         <tr>
-                            <th scope="row">"the model's logit"</th><td></td>
+                            <th scope="row">"the model’s logit"</th><td></td>
                             <td data-testid="block-logit" data-value=stream.logit.to_string()>
                                 {signed(stream.logit, 4)}
                             </td><td></td>
@@ -267,11 +267,11 @@ fn contributions_sheet(stream: &Stream, vocabulary: &[String]) -> Sheet {
         .map(|(index, (source, adds))| line(&source.name(), size(stream, index), exact(*adds)))
         .collect();
     if stream.deviation.is_some() {
-        sheet.rows.push(line("final norm's offset β", None, exact(stream.offset)));
+        sheet.rows.push(line("final norm’s offset β", None, exact(stream.offset)));
     }
     let whole = stream.whole.get(stream.position as usize).copied();
     sheet.rows.push(line("sum: the stream", whole, json!(sum(stream))));
-    sheet.rows.push(line("the model's logit", None, exact(stream.logit)));
+    sheet.rows.push(line("the model’s logit", None, exact(stream.logit)));
     sheet
 }
 
@@ -313,9 +313,9 @@ mod tests {
             [
                 vec![json!(Source::Token.name()), json!(1.1), json!(0.123_456_79)],
                 vec![json!(Source::Attention(1).name()), json!(2.1), json!(-0.25)],
-                vec![json!("final norm's offset β"), json!(null), json!(0.75)],
+                vec![json!("final norm’s offset β"), json!(null), json!(0.75)],
                 vec![json!("sum: the stream"), json!(3.1), json!(sum)],
-                vec![json!("the model's logit"), json!(null), json!(0.623_456_8)],
+                vec![json!("the model’s logit"), json!(null), json!(0.623_456_8)],
             ]
         );
         stream.deviation = None;

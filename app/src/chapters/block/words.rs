@@ -21,13 +21,11 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 2015 Kaiming He and three colleagues saw something odd: a network of 56 [layers](layer) did \
-                   worse than one of 20, even on the images it was trained on. Their cure was simple: a layer adds \
-                   to what it reads instead of replacing it. This is a [residual connection](residual-connection), \
-                   also called a skip connection. The transformer adopted it in 2017.\n\n\
-                   Here you see the rest of a transformer block, and the [stream](#block-stream hidden) of numbers \
-                   that all its layers add to. A second model trains beside it **without** one of the parts, from \
-                   the same [seed](seed), on the same batches. What will it miss?",
+            text: "In 2015 Kaiming He and others saw a network of 56 [layers](layer) do worse than one of 20, even \
+                   on its training images. Their cure: a layer adds to what it reads instead of replacing it. This \
+                   is a [residual connection](residual-connection).\n\n\
+                   Here you see the [stream](#block-stream hidden) of numbers that a transformer’s layers add to. A \
+                   second model trains beside it **without** one part. What will it miss?",
             set: |_| {},
             asks: &[],
         },
@@ -54,12 +52,12 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Without residuals",
-            text: "Now each layer of the second model replaces the stream. It is like whispering a sentence down a \
+            text: "Both models begin with the same [seed](seed) and read the same batches. But now each layer of \
+                   the second model replaces the stream. It is like whispering a sentence down a \
                    line of people: each passes on only what they made of it. The [gradient](gradient) has to come \
                    back along the same line.\n\n\
-                   In your second model the gradient before the first block is {reach-cut} what it is after the \
-                   last, and in the full model it is {reach-full}. Where hardly any gradient arrives, the first \
-                   blocks can hardly learn. Train, and compare the two losses.",
+                   {reach} Where hardly any gradient arrives, the first blocks can hardly learn. Train, and \
+                   compare the two losses.",
             set: |link| {
                 link.block.shown = Shown::Cut;
                 link.view = "without".into();
@@ -83,7 +81,7 @@ pub const SCRIPT: Script = Script {
                    they know. In the [feed-forward](feed-forward) layer each token works by itself on what it heard.\n\n\
                    Now the second model has no attention, so no token hears of another. It must predict from the \
                    current character and its position, which is little more than counting pairs, as in the chapter \
-                   on bigrams. So far its loss is {loss-cut}, and the full model’s is {loss-full}.",
+                   on bigrams. So far its loss is {loss-cut}, and the full model’s is {loss-full}. {parted}",
             set: |link| {
                 link.block.without = Without::Attention;
                 link.view = "without".into();
@@ -119,7 +117,7 @@ pub const SCRIPT: Script = Script {
                    a network in that position: at each training step it sets some activations to 0 at random. What \
                    is left is called a sub-network, and every step trains a different one.\n\n\
                    In the figure 12 sub-networks guess the next character, each a little differently. Is their mean \
-                   nearer to the full network than any single one? Read the line below.",
+                   nearer to the full network than a typical one of them? Read the line below the figure.",
             set: |link| {
                 link.block.dropout = 0.5;
                 link.view = "dropout".into();

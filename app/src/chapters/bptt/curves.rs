@@ -3,6 +3,7 @@
 use unroll_protocol::study::bptt::{BATCH, Cell, Flow, LossKind, Network, Scale, Settings};
 
 use crate::{
+    controls::grouped,
     course::History,
     figures::{Dash, Hue, Line, Lines, Reference, YScale, power_of_ten},
 };
@@ -64,8 +65,8 @@ pub fn norms(flow: &Flow, settings: &Settings) -> Lines {
     Lines {
         x_label: "step".into(),
         y_label: match scale {
-            Scale::Relative => "norm, share of the last step's",
-            Scale::Absolute => "norm",
+            Scale::Relative => "length, as a share of the last step’s",
+            Scale::Absolute => "length",
         }
         .into(),
         series,
@@ -95,14 +96,12 @@ fn seen(name: String, hue: Hue, norms: &[f32], flow: &Flow) -> Seen {
         let each = share.powf(1.0 / steps as f64);
         if flow.loss == LossKind::Every {
             // Gradients joined in on the way: no one factor a step made this.
-            let said = format!("{} times the last step's norm at the symbol", power(share));
+            let said = format!("{} the last step’s length at the letter", amount(share));
             return Seen { name, hue, share, sentence: said };
         }
-        let of = if share < 1.0 { "of" } else { "times" };
         format!(
-            "{} {of} the last step's norm arrives at the symbol, {steps} steps back (× {each:.2} per \
-             step)",
-            power(share)
+            "{} the last step’s length at the letter, {steps} steps back (× {each:.2} per step)",
+            amount(share)
         )
     } else {
         let end = norms.iter().position(|&norm| norm > 0.0).unwrap_or(norms.len().max(1) - 1);
@@ -155,23 +154,36 @@ pub fn all_seen(flow: &Flow, settings: &Settings) -> Vec<Seen> {
 }
 
 /// How much of the last step's gradient arrives at the letter's step, at the hidden state or along the
-/// cell. A text goes on with "of the gradient".
+/// cell. A text goes on with what it is a part of.
 pub fn arrives(flow: &Flow, cell: Cell, along_cell: bool) -> Option<String> {
     if flow.loss == LossKind::Every {
         // Other gradients have joined in.
-        return Some("with a loss at every step you can’t tell how much".to_owned());
+        return Some("an unknown share of".to_owned());
     }
     let network = flow.networks.iter().find(|network| network.cell == cell)?;
     let norms = if along_cell { network.memory.as_ref()? } else { &network.hidden };
-    Some(percent(seen(String::new(), Hue::Ink, norms, flow).share))
+    Some(amount(seen(String::new(), Hue::Ink, norms, flow).share))
 }
 
-/// A share as it stands in a sentence.
-fn percent(share: f64) -> String {
+/// A share as it stands in a sentence, before what it is a part of.
+fn amount(share: f64) -> String {
+    if share >= 1.0 {
+        return format!("{share:.2} times");
+    }
     if share >= 0.01 {
-        format!("{:.0}%", 100.0 * share)
-    } else {
-        format!("{}%", power(100.0 * share))
+        return format!("{:.0}% of", 100.0 * share);
+    }
+    let whole = [(1e3, "thousand"), (1e6, "million"), (1e9, "billion"), (1e12, "trillion")];
+    match whole.into_iter().find(|(parts, _)| share * parts >= 0.95) {
+        Some((parts, name)) => {
+            let parts = (share * parts).round();
+            // Two digits are all that such a number has to say.
+            let parts = if parts >= 100.0 { (parts / 10.0).round() * 10.0 } else { parts };
+            let part = if parts == 1.0 { "part" } else { "parts" };
+            format!("about {parts} {part} in a {name} of")
+        }
+        None if share > 0.0 => "less than 1 part in a trillion of".to_owned(),
+        None => "none of".to_owned(),
     }
 }
 
@@ -196,23 +208,28 @@ pub fn accuracy(flow: &Flow) -> Lines {
     }
 }
 
-/// What the accuracies say, network by network.
+/// What the accuracies say at the longest gap, network by network.
 pub fn accuracy_said(flow: &Flow) -> String {
     let of = &flow.accuracy;
-    let Some(longest) = of.gaps.last().filter(|_| !of.shares.is_empty()) else {
+    let Some((gap, [rnn, lstm, gru])) = at_longest(flow) else {
         return "Measured after every 50 steps.".into();
     };
-    let said = Cell::ALL.iter().zip(&of.shares).map(|(cell, shares)| {
-        let holds = shares.iter().take_while(|&&share| share >= 0.9).count();
-        let at_longest = 100.0 * shares.last().copied().unwrap_or_default();
-        let until = match holds {
-            0 => "does not name 9 letters in 10 at any gap yet".to_owned(),
-            n if n == shares.len() => "names 9 letters in 10 at every gap".to_owned(),
-            n => format!("names 9 letters in 10 up to gap {}", of.gaps[n - 1]),
-        };
-        format!("The {} {until} ({at_longest:.0}% at gap {longest}).", cell.label())
-    });
-    format!("At step {}: {}", of.step, said.collect::<Vec<_>>().join(" "))
+    format!(
+        "After {} steps, at a gap of {gap}, the RNN is right {:.0}% of the time, the LSTM {:.0}% and \
+         the GRU {:.0}%. Pure guessing is right {:.0}% of the time.",
+        grouped(of.step.into()),
+        100.0 * rnn,
+        100.0 * lstm,
+        100.0 * gru,
+        100.0 * of.chance
+    )
+}
+
+/// The longest gap, and how often each network is right there; `None` before it is measured.
+fn at_longest(flow: &Flow) -> Option<(u32, [f32; 3])> {
+    let of = &flow.accuracy;
+    let last: Vec<f32> = of.shares.iter().filter_map(|s| s.last().copied()).collect();
+    Some((*of.gaps.last()?, last.try_into().ok()?))
 }
 
 /// Norm of the weights' gradient in training, before and after clipping.
@@ -289,18 +306,39 @@ pub fn most_brought_back(flow: &Flow) -> Option<(usize, String)> {
     Some((most, format!("At step {} of training: {said}.", flow.step)))
 }
 
-/// Which network answers worst at the longest gap, and how each does; `None` before it is measured, or
-/// where two are equal.
-pub fn first_lost(flow: &Flow) -> Option<(usize, String)> {
-    let longest = *flow.accuracy.gaps.last()?;
-    let last: Vec<f32> = flow.accuracy.shares.iter().filter_map(|s| s.last().copied()).collect();
-    let least = (0..last.len()).min_by(|&a, &b| last[a].total_cmp(&last[b]))?;
+/// From so many steps on one can say which network has failed.
+const ENOUGH: u32 = 1000;
+
+/// Which network answers worst at the longest gap, and how each does. Where it is not just one that
+/// fails there, by more than the noise of the measurement, why this can't be asked.
+pub fn first_lost(flow: &Flow) -> Result<(usize, String), &'static str> {
+    let early = flow.accuracy.step < ENOUGH;
+    let (gap, last) = at_longest(flow).ok_or(NOT_YET)?;
+    let mut order = [0, 1, 2];
+    order.sort_by(|&a, &b| last[a].total_cmp(&last[b]));
+    let [least, next, best] = order.map(|cell| last[cell]);
+    if best < flow.accuracy.chance + 0.2 {
+        return Err(if early {
+            NOT_YET
+        } else {
+            "All three are still guessing at the longest gap."
+        });
+    }
+    // A share of 64 sequences is off by about 0.06.
+    if least > 0.5 || next < 0.6 || next - least < 0.25 {
+        return Err(if early {
+            "Train to step 1,000 first: it is not clear yet which of the three fails at the longest gap."
+        } else {
+            "At the longest gap it is not just one of the three that fails, so there is nothing to ask here."
+        });
+    }
     let said = Cell::ALL.iter().zip(&last);
     let said = said.map(|(cell, share)| format!("{} {:.0}%", cell.label(), 100.0 * share));
-    let said = format!("At gap {longest}: {}.", said.collect::<Vec<_>>().join(", "));
-    let is_alone = last.iter().filter(|share| **share == last[least]).count() == 1;
-    is_alone.then_some((least, said))
+    Ok((order[0], format!("At a gap of {gap}: {}.", said.collect::<Vec<_>>().join(", "))))
 }
+
+const NOT_YET: &str =
+    "Train to step 1,000 first: so far all three are guessing at the longest gap.";
 
 /// Of which loss, for the figure's title.
 pub fn loss_name(loss: LossKind) -> &'static str {
@@ -329,6 +367,22 @@ mod tests {
         let shown = [0.0, 3.01e-9, 0.0567, 2.7459, 12_345.0].map(power);
         assert_eq!(shown, ["0", "3·10⁻⁹", "0.057", "2.746", "1.2·10⁴"]);
         assert_eq!([1.0, 0.25, 1.1].map(number), ["1", "0.25", "1.1"]);
+    }
+
+    #[test]
+    fn a_share_stands_in_a_sentence() {
+        let said = [1.184, 0.67, 0.0051, 0.000_512, 3.01e-9, 1e-9, 1e-15, 0.0].map(amount);
+        let wanted = [
+            "1.18 times",
+            "67% of",
+            "about 5 parts in a thousand of",
+            "about 510 parts in a million of",
+            "about 3 parts in a billion of",
+            "about 1 part in a billion of",
+            "less than 1 part in a trillion of",
+            "none of",
+        ];
+        assert_eq!(said, wanted);
     }
 
     #[test]
@@ -368,8 +422,8 @@ mod tests {
         };
         let flow = |loss| Flow { loss, networks: vec![network.clone()], ..flow.clone() };
         let said = |loss| arrives(&flow(loss), Cell::Rnn, false).unwrap();
-        assert_eq!(said(LossKind::Last), "25%");
-        assert!(said(LossKind::Every).ends_with("how much"), "of the gradient");
+        assert_eq!(said(LossKind::Last), "25% of");
+        assert_eq!(said(LossKind::Every), "an unknown share of");
         assert_eq!(arrives(&flow(LossKind::Last), Cell::Lstm, true), None);
     }
 }

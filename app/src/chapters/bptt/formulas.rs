@@ -63,7 +63,7 @@ pub fn recursion(loss: LossKind) -> AnyView {
         }
         .into_any(),
         LossKind::Every => view! {
-            <Formula label="D at step t is the gradient of that step's own loss plus D at the next step times the next step's Jacobian">
+            <Formula label="D at step t is the gradient of that step’s own loss plus D at the next step times the next step’s Jacobian">
                 <msub><mi>"D"</mi><mi>"t"</mi></msub>
                 <mo>"="</mo>
                 {slope("L", "t", state("t"))}
@@ -85,6 +85,23 @@ pub fn jacobian_is() -> AnyView {
             <mi>"diag"</mi><mo>"("</mo><mn>"1"</mn><mo>"−"</mo>
             <msubsup><MathSym part="state" role=Hue::Hidden>"s"</MathSym><mi>"k"</mi><mn>"2"</mn></msubsup>
             <mo>")"</mo><MathSym part="recurrent" role=Hue::Weight>"U"</MathSym>
+        </Formula>
+    }
+    .into_any()
+}
+
+/// The factor of a step back along an LSTM's cell.
+pub fn cell_is() -> AnyView {
+    view! {
+        <Formula label="The derivative of the cell state with respect to the one before is the diagonal of the forget gate plus the path through h">
+            <mfrac>
+                <mrow><mi>"∂"</mi><msub><MathSym part="cell" role=Hue::Cell>"c"</MathSym>{plus_one()}</msub></mrow>
+                <mrow><mi>"∂"</mi><msub><MathSym part="cell" role=Hue::Cell>"c"</MathSym><mi>"t"</mi></msub></mrow>
+            </mfrac>
+            <mo>"="</mo><mi>"diag"</mi><mo>"("</mo>
+            <msub><mi>"f"</mi>{plus_one()}</msub><mo>")"</mo>
+            <mo>"+"</mo><mtext>"the path through"</mtext><mspace width="0.3em"/>
+            <msub><MathSym part="state" role=Hue::Hidden>"h"</MathSym><mi>"t"</mi></msub>
         </Formula>
     }
     .into_any()
@@ -129,12 +146,12 @@ pub fn all() -> AnyView {
         </p>
         <h3>"The RNN"</h3>
         <p>
-            "Gradients are row vectors and multiply from the left, so the last step's Jacobian comes \
+            "Gradients are row vectors and multiply from the left, so the last step’s Jacobian comes \
              first. With a loss at the last step alone:"
         </p>
         {recursion(LossKind::Last)}
         <Snippet of=notebooks::LAST.code names=NAMES sizes notebook=|| notebook(&notebooks::LAST)/>
-        <p>"With a loss at every step, each step's own gradient joins what comes back:"</p>
+        <p>"With a loss at every step, each step’s own gradient joins what comes back:"</p>
         {recursion(LossKind::Every)}
         <Snippet of=include_str!("code/every.py") names=NAMES sizes/>
         {jacobian_is()}
@@ -145,21 +162,12 @@ pub fn all() -> AnyView {
              transpose (then it is not a normal matrix), and a product of such matrices may grow for \
              a while even where the spectral radius is below 1."
         </p>
-        <h3>"The LSTM's cell"</h3>
-        <Formula label="The derivative of the cell state with respect to the one before is the diagonal of the forget gate plus the path through h">
-            <mfrac>
-                <mrow><mi>"∂"</mi><msub><MathSym part="cell" role=Hue::Cell>"c"</MathSym>{plus_one()}</msub></mrow>
-                <mrow><mi>"∂"</mi><msub><MathSym part="cell" role=Hue::Cell>"c"</MathSym><mi>"t"</mi></msub></mrow>
-            </mfrac>
-            <mo>"="</mo><mi>"diag"</mi><mo>"("</mo>
-            <msub><mi>"f"</mi>{plus_one()}</msub><mo>")"</mo>
-            <mo>"+"</mo><mtext>"the path through "</mtext>
-            <msub><MathSym part="state" role=Hue::Hidden>"h"</MathSym><mi>"t"</mi></msub>
-        </Formula>
+        <h3>"The LSTM’s cell"</h3>
+        {cell_is()}
         <Snippet of=include_str!("code/cell.py") names=NAMES sizes/>
         <p class="hint">
             "Hochreiter and Schmidhuber 1997; the forget gate is from Gers, Schmidhuber and Cummins \
-             2000. The GRU's (1 − z) n + z h has the update gate z in its place (PyTorch's form)."
+             2000. The GRU’s (1 − z) n + z h has the update gate z in its place (PyTorch’s form)."
         </p>
         <h3>"The weights"</h3>
         <p>"The same U acts at every step, so its gradient is a sum over the steps:"</p>
@@ -188,10 +196,10 @@ pub fn all() -> AnyView {
         <Snippet of=include_str!("code/clip.py") names=&[]/>
         <h3>"The experiment"</h3>
         <p>
-            "16 symbols to recall, 16 distractors, 16 sequences per step, AdamW at 0.005 without decay, \
+            "16 letters to recall, 16 distractors, 16 sequences per step, AdamW at 0.005 without decay, \
              weights as PyTorch draws them: the same for all three, from one seed. Gaps are drawn \
              from 1 to n, evenly on a log scale, each sequence its own; distractors also stand \
-             before the symbol, so that all are equally long. Accuracy is of 64 held-out \
+             before the letter, so that all are equally long. Accuracy is of 64 held-out \
              sequences for each gap. Training asks at the last step only. Curves are taken on 16 \
              held-out sequences of the longest gap, over batch and units together. The nudge is tried on \
              the first of such sequences alone. Truncation cuts \

@@ -147,6 +147,10 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
     let lines = shown.read(curves::norms);
     let marker = memo(move || shown.flow.get().map(|flow| f64::from(flow.symbol_at)));
     let loss = memo(move || shown.settings.with(|settings| settings.loss));
+    // Its own way back stands beside its curves.
+    let is_lstm = memo(move || {
+        shown.settings.with(|s| s.shown.shows(Cell::Lstm) && !s.shown.shows(Cell::Rnn))
+    });
     let title =
         move || format!("Gradient with respect to each state, {}", curves::loss_name(loss.get()));
     let seen = shown.read(curves::all_seen);
@@ -170,8 +174,14 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
                 />
                 <div class="bptt-beside" tabindex="0" role="region" aria-label="What the curves say">
                     <div class="bptt-formula" data-testid="bptt-formula" data-loss=move || loss.get().id()>
-                        {move || formulas::recursion(loss.get())}
-                        {formulas::jacobian_is()}
+                        {move || match is_lstm.get() {
+                            true => formulas::cell_is(),
+                            false => view! {
+                                {formulas::recursion(loss.get())}
+                                {formulas::jacobian_is()}
+                            }
+                            .into_any(),
+                        }}
                     </div>
                     <ul class="bptt-seen" data-testid="bptt-seen"
                         data-step=move || shown.flow.get().map(|flow| flow.step.to_string())>
@@ -188,9 +198,9 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
                     </ul>
                     <p class="view-note">
                         {move || match loss.get() {
-                            LossKind::Last => "The dotted line marks the symbol's step: what arrives there can \
+                            LossKind::Last => "The dotted line marks the letter’s step: what arrives there can \
                                 teach the network to keep it.",
-                            LossKind::Every => "Asked at every step from the symbol on, so gradient joins in at \
+                            LossKind::Every => "Asked at every step from the letter on, so gradient joins in at \
                                 each of them. Training still asks at the last step only.",
                         }}
                     </p>
@@ -236,17 +246,25 @@ fn lives(shown: Shown) -> Vec<Live> {
     ]
 }
 
-/// At which gap the RNN is right more often than the others are, or less.
+/// Which network fails at the longest gap, once just one does.
 fn near(shown: Shown) -> AnyView {
-    let read = shown.read(|flow, _| curves::first_lost(flow));
-    let question = "Look at the accuracy you have trained so far. Which network is right least often at the longest gap?";
+    let read = shown.read(|flow, _| Some(curves::first_lost(flow)));
+    let lost = move || read.get().and_then(Result::ok);
+    let question = move || match read.get() {
+        Some(Err(why)) => why,
+        _ => "Which of the three fails at the longest gap?",
+    };
+    let options = move || {
+        let names = lost().map(|_| ["RNN", "LSTM", "GRU"].map(str::to_owned).to_vec());
+        names.unwrap_or_default()
+    };
     view! {
         <CheckYourself
             id="bptt-near"
-            question=Signal::stored(question.to_owned())
-            options=Signal::stored(["RNN", "LSTM", "GRU"].map(str::to_owned).to_vec())
-            answer=Signal::derive(move || read.get().map(|read| read.0))
-            explain=Signal::derive(move || read.get().map_or(String::new(), |read| read.1))
+            question=Signal::derive(move || question().to_owned())
+            options=Signal::derive(options)
+            answer=Signal::derive(move || lost().map(|lost| lost.0))
+            explain=Signal::derive(move || lost().map_or(String::new(), |lost| lost.1))
             on_right=use_right("bptt-near")
         />
     }

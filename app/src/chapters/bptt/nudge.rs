@@ -78,14 +78,14 @@ fn missing(settings: &Settings) -> Option<String> {
     })
 }
 
-/// The ripple along the whole sequence; nothing is run again before the nudge.
+/// The ripple along the whole sequence. Before the nudge nothing moves.
 fn ripple(nudged: &Nudged) -> Matrix {
     let units = nudged.ripple.shape.last().copied().unwrap_or_default() as usize;
     let steps = nudged.length() as usize;
     let first = nudged.step.saturating_sub(1) as usize;
-    let value = |unit: usize, step: usize| {
-        let later = step.checked_sub(first)?;
-        nudged.ripple.values.get(later * units + unit).copied()
+    let value = |unit: usize, step: usize| match step.checked_sub(first) {
+        Some(later) => nudged.ripple.values.get(later * units + unit).copied(),
+        None => Some(0.0),
     };
     let values = (0..units).flat_map(|unit| (0..steps).map(move |step| (unit, step)));
     Matrix {
@@ -96,7 +96,7 @@ fn ripple(nudged: &Nudged) -> Matrix {
         values: values.map(|(unit, step)| value(unit, step).unwrap_or(f32::NAN)).collect(),
         map: ValueMap::around(&nudged.ripple.values),
         value_name: "change of the state, divided by the nudge".into(),
-        absent: "before the nudge".into(),
+        absent: String::new(),
     }
 }
 
@@ -291,7 +291,7 @@ mod tests {
     fn the_ripple_begins_at_the_nudge() {
         let matrix = ripple(&nudged(2.501, 0.1));
         assert_eq!(matrix.shape(), (2, 3));
-        assert!((0..2).all(|unit| matrix.value(unit, 0).is_nan()));
+        assert!((0..2).all(|unit| matrix.value(unit, 0) == 0.0), "nothing moves before");
         assert_eq!((matrix.value(1, 1), matrix.value(0, 2), matrix.value(1, 2)), (1.0, -0.5, 0.25));
     }
 

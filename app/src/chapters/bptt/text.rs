@@ -13,13 +13,11 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "By 1990 people knew how to train a recurrent network: unroll it, then send the error back through \
-                   every copy. It worked for short memories but failed for long ones. In 1991 a student, Sepp \
-                   Hochreiter, worked out why, in a thesis written in German. In 1994 Bengio, Simard and Frasconi \
-                   published the same finding in English.\n\n\
-                   Here you can watch it happen. Three networks learn the same task: a plain recurrent network (RNN) \
-                   and two newer kinds, an LSTM and a GRU. Each reads a capital letter, then a gap of up to {gap} \
-                   lowercase letters that do not matter, then a “?”. At the “?” it must name the capital letter.",
+            text: "By 1990 people could train recurrent networks, but only for short memories. In 1991 a student, \
+                   Sepp Hochreiter, worked out why.\n\n\
+                   Here a plain recurrent network (RNN) and two newer kinds, an LSTM and a GRU, learn the same task. \
+                   Each reads a capital letter, then up to {gap} lowercase letters that do not matter. At a “?” it \
+                   must name the capital letter.",
             set: |_| {},
             asks: &[],
         },
@@ -40,12 +38,13 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "All slopes in one sweep",
             text: "By hand, every number of every step takes a run of its own: {slopes} runs here. [Backpropagation \
-                   through time](bptt) finds all these slopes in one sweep from right to left. The second slope beside \
-                   the ripple came from such a sweep. So a slope from backpropagation is nothing mysterious: it is \
-                   what a small nudge would measure.\n\n\
-                   The slopes of one [state](#state hidden), taken together, are the [gradient](gradient) with respect \
-                   to that state. The figure shows its length at each step, which says how large it is overall. Read \
-                   it from right to left, the way it is computed.",
+                   through time](bptt) finds all these slopes in one sweep from right to left. The second slope \
+                   beside the ripple came from such a sweep. So a slope from backpropagation is nothing mysterious: \
+                   it is what a small nudge would measure.\n\n\
+                   The slopes of one [state](#state hidden), taken together, are the [gradient](gradient) with \
+                   respect to that state. The figure shows its length at each step, which says how large it is \
+                   overall. The scale is logarithmic: equal steps down mean the same factor. Read the curve from \
+                   right to left, the way it is computed.",
             set: |_| {},
             asks: &["bptt"],
         },
@@ -56,8 +55,8 @@ pub const SCRIPT: Script = Script {
                    row times the slope of tanh at its unit. A small ripple is multiplied by this matrix at each step \
                    forward, and on the way back the gradient is multiplied by the same matrices, from last to first. \
                    If each one leaves 70% of it, thirty of them leave about 0.002%.\n\n\
-                   In your RNN, {rnn-share} of the gradient reaches the letter now. When this is close to 0, the \
-                   network learns almost nothing from the letter. This is the [vanishing \
+                   In your RNN, the letter now gets {rnn-share} the last step’s gradient. Where almost none arrives, \
+                   the network learns almost nothing from the letter. This is the [vanishing \
                    gradient](vanishing-gradient).",
             set: |link| link.bptt.shown = Shown::Rnn,
             asks: &["bptt-blame"],
@@ -75,13 +74,13 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "It can also explode",
-            text: "The pink curve belongs to a copy of the RNN with U rescaled to a [spectral radius](spectral-radius) \
-                   of {radius}. The radius is the largest absolute value among U’s [eigenvalues](eigenvalue), the factors \
-                   by which it stretches. Without tanh, U would in the long run multiply a ripple by about this much \
-                   per step.\n\n\
+            text: "The pink curve belongs to a copy of the RNN with U rescaled to a [spectral \
+                   radius](spectral-radius) of {radius}. Apply U again and again, without tanh: in the long run, \
+                   each time makes a ripple longer or shorter by about the same factor. That factor is U’s spectral \
+                   radius.\n\n\
                    Drag the radius. Well below 1, the gradient dies, and above 1 it can grow: this is the [exploding \
-                   gradient](exploding-gradient). With a still larger U, tanh saturates: its slope falls to nearly 0, \
-                   and the gradient dies again. Near 1 it can go either way. In training, people use gradient \
+                   gradient](exploding-gradient). With a still larger U, tanh saturates: its slope falls to nearly \
+                   0, and the gradient dies again. Near 1 it can go either way. In training, people use gradient \
                    [clipping](gradient-clipping), which scales a gradient that is too long down to a limit.",
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
@@ -94,9 +93,11 @@ pub const SCRIPT: Script = Script {
             title: "A second way back",
             text: "Must every way back lead through U? The LSTM of Hochreiter and Schmidhuber (1997) has a second \
                    memory beside its state, called the [cell](#cell cell). In 2000 a forget gate was added: a number \
-                   from 0 to 1 for each unit, which says how much of the cell is kept. Along the cell, a step back \
-                   multiplies by this gate and by nothing else. Here the gate’s bias starts at 3, which holds it \
-                   almost fully open, and {lstm-share} of the gradient gets through now.",
+                   from 0 to 1 for each unit, which says how much of the cell is kept. Here the gate’s bias starts \
+                   at 3, which holds it almost fully open.\n\n\
+                   Along the cell itself, a step back multiplies by this gate and nothing else. More gradient joins \
+                   in through h, so the total can even grow. At the letter it is now {lstm-share} what it was at the \
+                   last step.",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
                 link.bptt.forget_bias = 3.0;
@@ -142,7 +143,7 @@ pub const SCRIPT: Script = Script {
         },
         Trial {
             text: "Rescale U and drag the radius from 0 up to 4, before training and after. Does a larger radius \
-                   always mean more gradient?",
+                   always mean more gradient? (The radius is the size of U’s largest [eigenvalue](eigenvalue).)",
             label: "RNN, U rescaled to 1.5",
             id: "radius",
             set: |link| {

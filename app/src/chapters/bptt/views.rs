@@ -61,7 +61,7 @@ pub fn weight(shown: Shown) -> AnyView {
         });
     });
     let title = shown.read(|flow, _| {
-        let block = if flow.weights.cell == Cell::Rnn { "U" } else { "U, candidate's block" };
+        let block = if flow.weights.cell == Cell::Rnn { "U" } else { "U, candidate’s block" };
         format!("Gradient of the {}’s {block}", flow.weights.cell.label())
     });
     let missing = shown.read(|flow, settings: &Settings| {
@@ -119,7 +119,7 @@ pub fn copies(shown: Shown) -> AnyView {
             </div>
             <LinesFigure
                 name="bptt-copies"
-                title="Norm of what each step adds to the gradient of U".to_owned()
+                title="Length of what each step adds to the gradient of U".to_owned()
                 lines=shown.read(|flow, _| norms(flow))
                 provenance=shown.provenance
             />
@@ -154,7 +154,7 @@ fn norms(flow: &Flow) -> Lines {
     let points = (1..).map(f64::from).zip(of.norms.iter().map(|&norm| f64::from(norm))).collect();
     Lines {
         x_label: "step".into(),
-        y_label: "norm".into(),
+        y_label: "length".into(),
         series: vec![Line::new(of.cell.label(), hue, dash, points)],
         y_scale: YScale::Log,
         ..Lines::default()
@@ -176,7 +176,7 @@ fn gathered(flow: &Flow) -> Lines {
         x_label: "step".into(),
         y_label: "gradient".into(),
         series: vec![
-            Line::new("this step's", Hue::Muted, Dash::Solid, each),
+            Line::new("this step’s", Hue::Muted, Dash::Solid, each),
             Line::new("sum from T back to t", Hue::Gradient, Dash::Dashed, sums),
         ],
         ..Lines::default()

@@ -8,7 +8,7 @@ use crate::{
     controls::percent,
     figures::{
         Hue, Sheet, exact,
-        pen::{Anchor, Pen},
+        pen::{Anchor, MONO, Pen},
         theme::Colors,
         token,
     },
@@ -138,7 +138,7 @@ impl Drawing for Bets {
             let base = middle + 0.35 * font;
             if one {
                 let name = self.name(ids[0]);
-                pen.text(hue, chosen, (label - 0.7 * font, base), Anchor::End, &name);
+                pen.mono(hue, chosen, (label - 0.7 * font, base), Anchor::End, &name);
             }
             let bar = line * 0.34;
             // The model's share above, what it is drawn with below. Others are no bar of their own:
@@ -198,7 +198,7 @@ impl Drawing for Bets {
                 let hue = if id == self.chosen { None } else { Some(Hue::Ink) };
                 let at = (x + wide / 2.0, strip_top + 0.65 * strip_high);
                 match hue {
-                    Some(hue) => pen.text(hue, false, at, Anchor::Middle, &name),
+                    Some(hue) => pen.mono(hue, false, at, Anchor::Middle, &name),
                     None => on_fill(pen, at, &name),
                 }
             }
@@ -250,7 +250,7 @@ fn on_fill(pen: &mut Pen, (x, y): (f64, f64), text: &str) {
     let (paper, font) = (pen.paint.paper(), pen.font);
     let text = crate::figures::svg::escape(text);
     pen.svg.push_str(&format!(
-        r#"<text x="{x:.1}" y="{y:.1}" font-size="{font:.1}" font-weight="650" text-anchor="middle" fill="{paper}">{text}</text>"#
+        r#"<text x="{x:.1}" y="{y:.1}" font-size="{font:.1}"{MONO} font-weight="650" text-anchor="middle" fill="{paper}">{text}</text>"#
     ));
 }
 

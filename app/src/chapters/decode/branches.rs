@@ -243,7 +243,7 @@ impl Drawing for Tree {
                 let fits = ((root / (0.62 * font)) as usize).max(3);
                 let all: Vec<char> = marked(&self.sentence).chars().collect();
                 let text: String = all[all.len().saturating_sub(fits)..].iter().collect();
-                pen.text(Hue::Ink, true, (root - 0.4 * font, base), Anchor::End, &text);
+                pen.mono(Hue::Ink, true, (root - 0.4 * font, base), Anchor::End, &text);
                 let place = [0.0, y(node) - line / 2.0, root, line];
                 spots.push(Spot { place, words: self.words(node) });
                 continue;
@@ -251,7 +251,7 @@ impl Drawing for Tree {
             let left = x(node) + reach + 0.35 * font;
             let best = node.rank == Some(0);
             let hue = if node.rank.is_some() { Hue::Ink } else { Hue::Muted };
-            pen.text(hue, best, (left, base), Anchor::Start, &name(node));
+            pen.mono(hue, best, (left, base), Anchor::Start, &name(node));
             let places = if node.share < 0.1 { 1 } else { 0 };
             let room = x(node) + column - left;
             if room > 3.6 * font + long(node) {

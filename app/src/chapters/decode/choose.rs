@@ -18,6 +18,9 @@ use crate::{
     teaching::{CheckYourself, Live, live},
 };
 
+/// A first choice with less than this is of a model that has hardly learned anything.
+const LEARNED: f32 = 0.1;
+
 impl Page {
     /// What a token of the lab's model is called.
     pub fn unit(self) -> &'static str {
@@ -161,17 +164,25 @@ pub fn lives(page: Page) -> Vec<Live> {
     };
     vec![
         live("known", of(|bets| bets.vocabulary.len().to_string())),
-        live(
-            "best",
-            of(|bets| {
-                let best = bets.plain.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
-                best.map_or(String::new(), |(id, share)| {
-                    format!("‘{}’ with {}", token::mark(bets.character(id)), percent(*share, 0))
-                })
-            }),
-        ),
+        live("first", of(first)),
         live("kept", of(|bets| bets.kept().to_string())),
     ]
+}
+
+/// The model's first choice, and what to do about it; one that hardly knows anything has to train first.
+fn first(bets: &Bets) -> String {
+    let best = bets.plain.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+    match best {
+        Some((id, share)) if *share >= LEARNED => format!(
+            "Its first choice after your sentence is ‘{}’ with {}. Press “Write it” a few times.",
+            token::mark(bets.character(id)),
+            percent(*share, 0)
+        ),
+        Some(_) => "This model has hardly learned anything yet. Press Train, and wait until its first choice \
+                    has at least 30%."
+            .to_owned(),
+        None => String::new(),
+    }
 }
 
 /// How many tokens hold half of the model's bets.

@@ -152,7 +152,7 @@ impl Drawing for KeptRows {
             let new = self.is_new(row);
             let name = token::short_mark(&self.tokens[row], LONGEST_NAME);
             let hue = if new { Hue::Ink } else { Hue::Muted };
-            pen.text(hue, row + 1 == count, (label, base), Anchor::End, &name);
+            pen.mono(hue, row + 1 == count, (label, base), Anchor::End, &name);
             let d = self.width();
             let of = |all: &[f32]| all[row * d..(row + 1) * d].to_vec();
             strip_of(pen, &of(&self.keys), most_key, keys, y);
@@ -200,7 +200,7 @@ impl Drawing for KeptRows {
                 let y = top + at as f64 * line;
                 let base = y + 0.72 * line;
                 let short = token::short_mark(name, LONGEST_NAME);
-                pen.text(Hue::Ink, at == 0, (x, base), Anchor::Start, &short);
+                pen.mono(Hue::Ink, at == 0, (x, base), Anchor::Start, &short);
                 let long = (f64::from(share / most) * room).max(1.0);
                 pen.shade(Hue::Output, (x + 1.6 * font + next, y + 2.0), (long, line - 7.0), 0.85);
                 pen.text(Hue::Muted, false, (width, base), Anchor::End, &percent(*share, 1));

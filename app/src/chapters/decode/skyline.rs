@@ -74,7 +74,7 @@ impl Skyline {
         // Names stand beside their texts where there is room, else above them.
         let beside = named && width > 42.0 * font;
         let left = if beside { 11.0 * font } else { 0.0 };
-        let cell = 0.7 * font;
+        let cell = 0.66 * font;
         let bar = if named { 0.9 * font } else { 1.7 * font };
         Layout {
             cell,
@@ -191,7 +191,7 @@ impl Drawing for Skyline {
                     false => Hue::Ink,
                 };
                 let base = (x + wide / 2.0, ground + 1.1 * font);
-                pen.text(hue, false, base, Anchor::Middle, &mark);
+                pen.mono(hue, false, base, Anchor::Middle, &mark);
                 let place = [x, y, wide, layout.line];
                 spots.push(Spot { place, words: words(letter) });
             }

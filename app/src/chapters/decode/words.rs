@@ -29,13 +29,10 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "A language model never says which [token](token) comes next. (A token is a single character \
-                   here, unless you chose another kind in the lab.) It gives a score, the [logit](logit), to each of the {known} \
-                   tokens in its vocabulary, and [softmax](softmax) turns the scores into shares: the probabilities \
-                   of the tokens. Choosing a token is a separate step, called decoding. It has no weights and needs no training, yet it does much to make a text dull, lively \
-                   or broken.\n\n\
-                   This is the model that you train in the GPT lab. Its first choice after your sentence is {best}. \
-                   Press “Write it” a few times.",
+            text: "A language model never says what comes next. It gives each of the {known} [tokens](token) it \
+                   knows a share: its probability. Picking one is a separate step, called decoding. It needs no \
+                   training, yet it can make a text dull, lively or broken.\n\n\
+                   This is your model from the GPT lab. {first}",
             set: |link| choose(link, Sampling::PLAIN),
             asks: &[],
         },
@@ -44,7 +41,8 @@ pub const SCRIPT: Script = Script {
             text: "Why not take the largest share every time? This simplest rule is called greedy decoding, and it \
                    leaves nothing to chance: the same sentence always goes on in the same way. But a text made only \
                    of first choices often repeats itself, and a small model easily gets stuck in a loop: “and the sand \
-                   the sand the s…”",
+                   the sand the s…” (A token is a single character here, unless you chose another kind in the \
+                   lab.)",
             set: |link| choose(link, Sampling::GREEDY),
             asks: &["decode-greedy"],
         },
@@ -61,9 +59,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Temperature",
-            text: "How bold should the text be? Before softmax, divide all logits by one number: the \
-                   [temperature](temperature). Below 1, the gaps widen: the largest share grows and the smallest \
-                   shrinks. Near 0, almost only the first choice is left. You can’t divide by 0, so a temperature of \
+            text: "How bold should the text be? The model first gives each token a score, its [logit](logit), and \
+                   [softmax](softmax) turns the scores into shares. Before softmax, divide all scores by one \
+                   number: the [temperature](temperature). Below 1, the gaps widen: the largest share grows and \
+                   the smallest shrinks. Near 0, almost only the first choice is left. You can’t divide by 0, so a temperature of \
                    0 simply means greedy decoding. Above 1, the shares move closer together. The order never \
                    changes.",
             set: |link| choose(link, Sampling { temperature: 0.5, ..Sampling::PLAIN }),

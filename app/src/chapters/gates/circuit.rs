@@ -30,11 +30,15 @@ pub fn gate_hue(quantity: Quantity) -> Hue {
     }
 }
 
-/// Three decimals and a true minus sign.
+/// So many decimals and a true minus sign, which 0 has not.
+fn decimals(value: f32, places: usize) -> String {
+    let text = format!("{value:.places$}");
+    let is_zero = value.is_finite() && !text.contains(|digit| ('1'..='9').contains(&digit));
+    text.replace('-', if is_zero { "" } else { "−" })
+}
+
 fn three(value: f32) -> String {
-    let text = format!("{value:.3}");
-    let text = if text == "-0.000" { "0.000".to_owned() } else { text };
-    text.replace('-', "−")
+    decimals(value, 3)
 }
 
 /// What the figure shows.
@@ -102,6 +106,9 @@ fn spoken(sums: &Sums) -> String {
     )
 }
 
+/// Narrower than this, what is written is shortened.
+const NARROW: f64 = 420.0;
+
 /// Where the heights of the circuit lie.
 struct Levels {
     state: f64,
@@ -111,6 +118,7 @@ struct Levels {
     box_width: f64,
     /// Lines of a gate's sum below its box.
     sums: usize,
+    is_narrow: bool,
 }
 
 impl Levels {
@@ -119,13 +127,15 @@ impl Levels {
         let line = 1.35 * font;
         // Above the state stands what it is, between the levels two knots.
         let least = 2.6 * font + 4.4 * font + box_height;
-        let sums = (((height - least - 0.6 * font) / line) as usize).min(3);
+        let is_narrow = width < NARROW;
+        let most = if is_narrow { 2 } else { 3 };
+        let sums = (((height - least - 0.6 * font) / line) as usize).min(most);
         let free = (height - least - 0.6 * font - sums as f64 * line).max(0.0);
         let state = 2.6 * font + free * 0.12;
         let knots = state + 2.6 * font + free * 0.34;
         let boxes = knots + 1.8 * font + free * 0.34;
         let box_width = (width * 0.205).min(10.5 * font);
-        Self { state, knots, boxes, box_height, box_width, sums }
+        Self { state, knots, boxes, box_height, box_width, sums, is_narrow }
     }
 }
 
@@ -170,9 +180,10 @@ fn gate_box(pen: &mut Pen, levels: &Levels, x: f64, sum: &GateSum, is_shown: boo
     let value = if sum.held { format!("held {}", three(sum.value)) } else { three(sum.value) };
     pen.text(Hue::Ink, true, (x, top + 2.45 * font), Anchor::Middle, &value);
     let function = if sum.gate.opens() { "σ" } else { "tanh" };
+    let input = if levels.is_narrow { "Wx+b" } else { "W x + b " };
     let lines = [
         format!("{function}({})", three(sum.sum)),
-        format!("W x + b  {}", three(sum.weight + sum.bias)),
+        format!("{input} {}", three(sum.weight + sum.bias)),
         format!("state  {}", three(sum.from_state)),
     ];
     for (i, line) in lines.iter().take(levels.sums).enumerate() {
@@ -253,11 +264,21 @@ fn lstm(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums, shown: Option<Q
     let written = format!("i · g  {}", three(i * g));
     let middle = (state + knots) / 2.0 + 0.35 * font;
     pen.text(Hue::Muted, false, (plus + 0.7 * font, middle), Anchor::Start, &written);
-    let squashed = format!("tanh(c)  {}", three(sums.after.tanh()));
-    pen.text(Hue::Muted, false, (tap + 0.7 * font, middle), Anchor::Start, &squashed);
+    let squashed = three(sums.after.tanh());
+    let (line, left) = (format!("tanh(c)  {squashed}"), tap + 0.7 * font);
+    if levels.is_narrow {
+        // Two lines above the knot.
+        for (text, below) in [("tanh(c)", 1.5), (squashed.as_str(), 2.65)] {
+            pen.text(Hue::Muted, false, (left, state + below * font), Anchor::Start, text);
+        }
+    } else {
+        pen.text(Hue::Muted, false, (left, middle), Anchor::Start, &line);
+    }
     if let Some(hidden) = sums.hidden {
         let name = if sums.cell == CellChoice::Projected { "o · tanh(c)" } else { "h" };
-        let (line, number) = (format!("{name} {}", three(hidden)), three(hidden));
+        // There is little between the wire and the edge.
+        let number = decimals(hidden, if levels.is_narrow { 2 } else { 3 });
+        let line = format!("{name} {number}");
         // Beside the output's wire, in two lines where one has no room there.
         let is_narrow = 0.62 * font * line.chars().count() as f64 > width - 12.0 - output;
         let lines = if is_narrow { vec![name, &number] } else { vec![line.as_str()] };

@@ -295,7 +295,7 @@ pub fn Answers(gates: Gates) -> impl IntoView {
 #[component]
 fn Outcome(gates: Gates) -> impl IntoView {
     view! {
-        <p class="gates-outcome" role="status" data-testid="gates-outcome">{move || gates.seen(outcome)}</p>
+        <p class="gates-outcome" role="status" data-testid="gates-outcome">{move || outcome(gates)}</p>
     }
     .into_any()
 }
@@ -321,8 +321,18 @@ fn guessed(seen: &Seen, at: usize) -> String {
     }
 }
 
-/// How many answers are right, and what force changes.
-pub fn outcome(seen: &Seen) -> String {
+/// How many answers are right, and what is different with the gates that are held.
+pub fn outcome(gates: Gates) -> Option<String> {
+    // As they were when the model was asked: the words change with the numbers, not before them.
+    let what = gates.forced.with_untracked(|forced| match &forced[..] {
+        [held] if held.open => "With the gate held open",
+        [_] => "With the gate held shut",
+        _ => "With these gates held",
+    });
+    gates.seen(|seen| went(seen, what))
+}
+
+fn went(seen: &Seen, what: &str) -> String {
     let right = |guesses: &[Guess]| {
         guesses.iter().zip(&seen.right).filter(|(g, r)| Some(g.likeliest) == **r).count()
     };
@@ -330,12 +340,17 @@ pub fn outcome(seen: &Seen) -> String {
     let now = right(&seen.guesses);
     let Some(loss) = seen.loss else { return "No right answer is known here.".into() };
     match (&seen.free_guesses, seen.free_loss) {
-        (Some(free), Some(free_loss)) => format!(
-            "With force {now} of {asked} answers are right instead of {}; the loss goes from {} to {}.",
-            right(free),
-            three(free_loss),
-            three(loss)
-        ),
+        (Some(free), Some(free_loss)) => {
+            let free = match right(free) {
+                free if free == asked => format!("all {free}"),
+                free => free.to_string(),
+            };
+            format!(
+                "{what}, {now} of {asked} answers are right. Before, {free} were. The loss goes from {} to {}.",
+                three(free_loss),
+                three(loss)
+            )
+        }
         _ => format!(
             "{now} of {asked} answers are right; the loss is {}. No gate is held.",
             three(loss)

@@ -69,30 +69,53 @@ fn with_memory(units: &Units, gate: Quantity) -> Option<f64> {
     (pairs.len() > 2 && scale > 1e-9).then(|| sum(&|x, y| x * y) / scale)
 }
 
-/// What this model's units say of the rule, for or against it.
+/// How open the keepers are and how long the memories, in this GRU.
+pub fn longest(gates: Gates) -> Option<String> {
+    gates.units(|units| {
+        let (_, means) = units.means.iter().find(|(gate, _)| *gate == Quantity::Update)?;
+        let most = |values: &[f32]| values.iter().copied().fold(0f32, f32::max);
+        let (open, steps) = (most(means), most(&units.memory));
+        let more = if steps >= units.longest as f32 { " or more" } else { "" };
+        let next = if steps < SHORT {
+            "So a small change does not last long in any unit. The network can still keep a count: n is \
+             made from the old h too, so the units can pass the count on from step to step."
+        } else {
+            "The sentence under the figure says whether units with a larger z remember longer."
+        };
+        Some(format!(
+            "In your model no unit’s z is above {open:.2} on average, and the longest memory is {steps:.1} \
+             steps{more}. {next}"
+        ))
+    })?
+}
+
+/// Memories of fewer steps than this are hardly told apart.
+const SHORT: f32 = 3.0;
+
+/// What this model's units say of their gates and their memory.
 fn says(units: &Units) -> String {
     let keeper = Quantity::Forget.of(units.cell);
     let Some(keeps) = with_memory(units, keeper) else {
         return "There are too few units to compare.".into();
     };
+    let id = keeper.id();
     let keeps_words = match keeps {
-        r if r > 0.5 => "units with long memories keep it open",
-        r if r > 0.0 => "the rule holds, but weakly",
-        _ => "the rule does not hold here",
+        r if r > 0.5 => format!("units with a larger {id} remember longer"),
+        r if r > 0.2 => format!("units with a larger {id} tend to remember longer"),
+        r if r > -0.2 => format!("here {id} tells us little about memory"),
+        _ => format!("here units with a larger {id} remember for fewer steps"),
     };
     let first = format!(
-        "In this model the mean of {} and the memory have correlation {}: {keeps_words}.",
-        keeper.id(),
+        "Over the units, the mean of {id} and the length of memory have correlation {}: {keeps_words}.",
         three(keeps as f32)
     );
     let Some(resets) = with_memory(units, Quantity::Reset) else { return first };
     let resets_words = match resets {
-        r if r > 0.3 => "units with short memories reset more often (r near 0)",
-        r if r > -0.3 => "resetting says little about memory here",
-        _ => "against the rule, units with short memories reset less",
+        r if r > 0.3 => "units that reset more often (r near 0) remember for fewer steps",
+        _ => "here the reset gate tells us little about memory",
     };
     format!(
-        "{first} The mean of the reset gate and the memory have correlation {}: {resets_words}.",
+        "{first} The mean of the reset gate and the length of memory have correlation {}: {resets_words}.",
         three(resets as f32)
     )
 }

@@ -76,7 +76,8 @@ fn GatesChapter() -> impl IntoView {
 fn lives(gates: Gates) -> Vec<Live> {
     vec![
         live("best", move || units::best(gates).unwrap_or_else(|| units::nothing(gates))),
-        live("outcome", move || gates.seen(figure::outcome).unwrap_or_else(|| "…".into())),
+        live("outcome", move || figure::outcome(gates).unwrap_or_else(|| "…".into())),
+        live("memory", move || memory::longest(gates).unwrap_or_else(|| "…".into())),
     ]
 }
 

@@ -20,14 +20,10 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "How could a network hold on to something that it read long ago? In 1997 Hochreiter and Schmidhuber \
-                   gave the RNN a second state, and doors to guard it. They called the result **long short-term \
-                   memory**, or **LSTM**.\n\n\
-                   The second state is the [cell state](#cell-state cell) c. A door is called a [gate](gate): a number \
-                   from 0, shut, to 1, open. The [forget gate](#forget-gate weight) f says how much of c stays, and \
-                   the [input gate](#input-gate input) i how much is written to it. The [output gate](#output-gate \
-                   output) o says how much of c the rest of the network sees.\n\n\
-                   This model reads brackets and letters, and after every character it must say how many brackets are \
+            text: "How could a network hold on to something that it read long ago? In 1997 Hochreiter and \
+                   Schmidhuber gave the RNN a second state, and doors to guard it: **long short-term memory**, or \
+                   **LSTM**.\n\n\
+                   This one reads brackets and letters. After every character it must say how many brackets are \
                    open. Nobody told it how to count.",
             set: |_| {},
             asks: &[],
@@ -36,9 +32,9 @@ pub const SCRIPT: Script = Script {
             title: "A state that stays",
             text: "Think of counting on your fingers while someone reads to you. At each “(” you raise a finger, at \
                    each “)” you lower one, and at a letter you just hold still.\n\n\
-                   Each row of the figure is a unit of c, each column a character. A color that runs on to the right \
-                   is memory. The line above the rows is the true number of open brackets, called the depth. Does a \
-                   row rise and fall with it?\n\n\
+                   Each row of the figure is a unit of the second state, the [cell state](#cell-state cell) c, and \
+                   each column is a character. A color that runs on to the right is memory. The line above the rows \
+                   is the true number of open brackets, called the depth. Does a row rise and fall with it?\n\n\
                    How well a unit follows is its [correlation](correlation) r with the depth: at 1 it follows \
                    exactly, at −1 exactly upside down, and at 0 not at all. {best}",
             set: |link| set(link, |_| ()),
@@ -46,31 +42,34 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The forget gate keeps it",
-            text: "A unit that counts needs an open forget gate, or its count leaks away. Now f is drawn for every \
-                   unit: the stronger the color, the more open the gate, and the more of c stays. Follow the lit row, \
-                   then compare its neighbors.\n\n\
-                   The first LSTM had no such gate, and on a long stream of input its cells could grow without limit. \
-                   So in 2000 Gers, Schmidhuber and Cummins added a way to forget.",
+            text: "A door is called a [gate](gate): a number from 0, shut, to 1, open. The [forget \
+                   gate](#forget-gate weight) f says how much of c stays. A unit that counts needs it open, or its \
+                   count leaks away.\n\n\
+                   Now f is drawn for every unit: the stronger the color, the more open the gate. Follow the lit \
+                   row, then compare its neighbors.\n\n\
+                   The first LSTM had no such gate, and on a long stream of input its cells could grow without \
+                   limit. So in 2000 Gers, Schmidhuber and Cummins added a way to forget.",
             set: |link| set(link, |s| s.shown = Quantity::Forget),
             asks: &["gates-forget"],
         },
         Beat {
             title: "The candidate says what to write",
             text: "Writing takes two numbers. The [candidate](#candidate value) g, between −1 and 1, says what to \
-                   write, and the input gate says how much of it to let in. What is added to c is their product, i · \
-                   g.\n\n\
-                   Look at the lit row of g. A counter must be pushed one way where a bracket opens, and the other way \
-                   where one closes. Then press i above the figure. Which of the two keeps a letter from being \
+                   write, and the [input gate](#input-gate input) i says how much of it to let in. What is added to \
+                   c is their product, i · g.\n\n\
+                   Look at the lit row of g. A counter must be pushed one way where a bracket opens, and the other \
+                   way where one closes. Then press i above the figure. Which of the two keeps a letter from being \
                    counted?",
             set: |link| set(link, |s| s.shown = Quantity::Candidate),
             asks: &["gates-letter"],
         },
         Beat {
             title: "Every number is a sum",
-            text: "This is one unit at one character, drawn as a circuit. The line on top is c: first the forget gate \
-                   multiplies it, then i · g is added. On the way out tanh squeezes c, and what the output gate then \
-                   lets through is the state h. Under each box are the two parts of its sum: one from the character, \
-                   with the bias, and one from h of the step before.\n\n\
+            text: "This is one unit at one character, drawn as a circuit. The line on top is c: first the forget \
+                   gate multiplies it, then i · g is added. On the way out tanh squeezes c, and what the [output \
+                   gate](#output-gate output) o then lets through is the state h, all that the rest of the network \
+                   sees. Under each box are the two parts of its sum: one from the character, with the bias, and one \
+                   from h of the step before.\n\n\
                    A gate sends its sum through the [sigmoid](sigmoid) σ, whose result lies between 0 and 1. The \
                    candidate uses [tanh](tanh) and may be negative. Press a box to see every product in its sum.",
             set: |link| {
@@ -105,11 +104,12 @@ pub const SCRIPT: Script = Script {
             title: "Two gates can be enough",
             text: "In 2014 Cho and others built a simpler cell, later named **gated recurrent unit**, or **GRU**. It \
                    has no [cell state](cell-state), only its [hidden state](hidden-state) h. The [update \
-                   gate](#update-gate weight) z is the share of the old h that stays, and the rest, 1 − z, comes from \
-                   a candidate n. The [reset gate](#reset-gate key) r says how much of the old h goes into n.\n\n\
-                   In the figure each dot is one gate of one unit. The further right it is, the more open that gate is \
-                   on average, and the higher, the longer the unit remembers. You would expect units with z near 1 to \
-                   remember for a long time. The sentence under the figure says whether yours do.",
+                   gate](#update-gate weight) z is the share of the old h that stays, and the rest, 1 − z, comes \
+                   from a candidate n. The [reset gate](#reset-gate key) r says how much of the old h goes into n.\n\n\
+                   In the figure each dot is one gate of one unit. The further right it is, the more open that gate \
+                   is on average, and the higher, the longer a small change lasts in the unit. By z alone, it would \
+                   last 10 steps where z is always 0.9, and a single step where z is always 0.3.\n\n\
+                   {memory}",
             set: |link| {
                 link.view = "memory".into();
                 set(link, |s| {
@@ -249,7 +249,8 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Where z is near 1, h is copied almost unchanged from step to step.",
-                    "z · h is the part that stays, as f · c is in an LSTM. One state can be both memory and output.",
+                    "z · h is the part that stays, as f · c is in an LSTM. One state can be both memory and output. Where \
+                     z is small, n can carry something on, since it is made from the old h too.",
                 ),
                 (
                     "The reset gate stores it instead.",
@@ -297,7 +298,7 @@ pub fn More() -> impl IntoView {
     view! {
         <h3>"LSTM"</h3>
         <Formula label="The three gates are the logistic function of W x plus U h before plus b; the candidate is tanh of such a sum"
-            source="Graves 2013, equations 7 to 11, without peepholes; PyTorch's parametrization">
+            source="Graves 2013, equations 7 to 11, without peepholes; PyTorch’s parametrization">
             <MathSym part="input-gate" role=Hue::Input>"i"</MathSym> <mo>","</mo>
             <MathSym part="forget-gate" role=Hue::Weight>"f"</MathSym> <mo>","</mo>
             <MathSym part="output-gate" role=Hue::Output>"o"</MathSym>
@@ -328,7 +329,7 @@ pub fn More() -> impl IntoView {
              bias is 1, so that a new model remembers before it has learned to."
         </p>
         <h3>"Projected LSTM"</h3>
-        <Formula label="r is the projection of h" source="Sak, Senior and Beaufays 2014; PyTorch's proj_size">
+        <Formula label="r is the projection of h" source="Sak, Senior and Beaufays 2014; PyTorch’s proj_size">
             <msub><MathSym part="hidden-state" role=Hue::Hidden>"r"</MathSym><mi>"t"</mi></msub>
             <mo>"="</mo> <msub><mi>"W"</mi><mi>"proj"</mi></msub>
             <msub><MathSym part="hidden-state" role=Hue::Hidden>"h"</MathSym><mi>"t"</mi></msub>

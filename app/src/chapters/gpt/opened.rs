@@ -8,10 +8,10 @@ mod words;
 use leptos::{prelude::*, task::spawn_local};
 use unroll_protocol::gpt::{HeadScores, ask};
 
-use super::{Attention, SETTINGS, WritingLine, Written, later, use_model_name};
+use super::{Attention, SETTINGS, WritingLine, later, use_model_name};
 use crate::{
-    controls::{grouped, percent},
-    course::{ChapterFrame, StageView, begin_at_title, further},
+    controls::{Writing, grouped, percent},
+    course::{ChapterFrame, StageView, begin_at_title, further, use_part},
     fetched::fetched,
     figures::Selection,
     questions::{Answered, Questions, use_answer},
@@ -60,7 +60,7 @@ fn frame() -> AnyView {
                 StageView::new("jobs", "Head jobs", move || view! { <jobs::Jobs scores/> }),
                 StageView::new("next", "Next token", move || view! { <lens::Next selection/> }),
                 StageView::new("patching", "Patching", || view! { <patching::Patching/> }),
-                StageView::new("writing", "Writing", later),
+                StageView::new("writing", "Writing", || view! { <Writing/> }),
             ]
             settings=|| fetched(SETTINGS, "The settings")
             model=use_model_name(store)
@@ -68,6 +68,19 @@ fn frame() -> AnyView {
         />
     }
     .into_any()
+}
+
+/// What the model writes, live, in the story.
+#[component]
+fn Written() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let part = use_part(store.writing_sight);
+    view! {
+        <p class="story-sample" node_ref=part>
+            {move || store.written.with(|written| written.text.clone())}
+            <span class="caret" class:caret-on=move || store.written.with(|w| !w.done) aria-hidden="true"></span>
+        </p>
+    }
 }
 
 /// What the text reads off the model.

@@ -299,7 +299,7 @@ fn Definitions(page: Page) -> impl IntoView {
                 <dd>"The length of what the head adds to the residual stream, its part of W_O included."</dd>
                 <dt>"off alone costs"</dt>
                 <dd>
-                    <Term of=Word::Loss>"Loss"</Term>" with the head's output set to 0, minus loss with all \
+                    <Term of=Word::Loss>"Loss"</Term>" with the head’s output set to 0, minus loss with all \
                      heads on. "
                     {move || measured.get().map(|(windows, tokens, before)| format!(
                         "Here: {tokens} characters in {windows} windows of held-out text, loss {before:.4} \

@@ -18,9 +18,8 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 2017 Vaswani and seven colleagues built a translator with attention at its heart, and called \
-                   it the transformer. In their tests one wide attention per layer did a little worse than eight \
-                   narrow ones side by side. Why would that be? Each of the eight is called a [head](head), and \
+            text: "In 2017 Vaswani and others found that one wide attention per layer translated a little worse \
+                   than eight narrow ones side by side. Why? Each of the eight is called a [head](head), and \
                    together they are [multi-head attention](multi-head-attention).\n\n\
                    Here a model of {shape} learns your text, and nobody tells a head what to look for. Press Train, \
                    and watch whether jobs appear.",
@@ -31,9 +30,8 @@ pub const SCRIPT: Script = Script {
             title: "One head, one question",
             text: "Read “Ann helped Bob, so he thanked”. To guess the next word, “thanked” has two questions to ask: \
                    who is “he”, and who helped? But one row of [attention](attention) gives one average for both.\n\n\
-                   Say one token hands over 1 and another hands over 3. Half of each adds up to 2. If both hand over \
-                   2, half of each adds up to 2 as well, so from the average alone you can’t tell the two cases \
-                   apart. The model now has only one head in each layer.",
+                   An average hides its parts: 1 and 3 average to 2, and so do 2 and 2. From the average alone, you \
+                   can’t tell which it was. The model now has only one head in each layer.",
             set: |link| link.many_heads.heads = 1,
             asks: &["heads-one-wide"],
         },
@@ -81,9 +79,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Put together again",
             text: "Each head has its own small average now. How do they become one? The matrix [W_O](#heads-out \
-                   weight) turns each into {width} numbers and adds them all up, and the sum goes into the [residual \
-                   stream](residual-stream). In the figure each head has a row, and so has the bias: these rows add \
-                   up to the last one.",
+                   weight) turns each head’s {numbers} numbers into {width}. Then the results are added. Each token \
+                   passes this sum on to the next layer, through the [residual stream](residual-stream).\n\n\
+                   In the figure each head has a row, and so has the bias: these rows add up to the last one.",
             set: |link| link.view = "written".into(),
             asks: &["heads-sharp"],
         },

@@ -52,7 +52,7 @@ pub fn cells<'a>(pass: &'a Pass, scene: &Scene, head: usize) -> Vec<Cells<'a>> {
             return None;
         }
         let weights = column.part == Part::Weights;
-        let map = if weights { ValueMap::Probability } else { ValueMap::around(values) };
+        let map = if weights { ValueMap::Probability } else { ValueMap::around_most(values) };
         let allowed = weights.then_some(pass.mask.as_slice());
         Some(Cells { column: *column, values, map, allowed })
     };

@@ -213,7 +213,7 @@ fn headings(pen: &mut Pen, scene: &Scene, way: Way) {
         let free = |level: usize| (level..level + words.len()).all(|at| ends[at] < left);
         let level = usize::from(words.len() == 1 && !free(0));
         for (i, word) in words.iter().rev().enumerate() {
-            ends[level + i] = left + wide + 4.0;
+            ends[level + i] = left + wide + 10.0;
             let y = scene.top - 8.0 - 13.0 * (level + i) as f64;
             pen.text(hue(column.part), true, (x, y), anchor, word);
         }
@@ -256,11 +256,12 @@ fn loop_back(pen: &mut Pen, scene: &Scene, way: Way) {
     let paper = pen.paint.paper();
     let _ = write!(
         pen.svg,
-        r#"<rect x="{:.1}" y="0" width="{:.1}" height="18" fill="{paper}"/>"#,
+        r#"<g class="machine-again"><rect x="{:.1}" y="0" width="{:.1}" height="18" fill="{paper}"/>"#,
         x - wide / 2.0 - 8.0,
         wide + 16.0
     );
     pen.text(Hue::Muted, false, (x, y + 4.0), Anchor::Middle, words);
+    pen.svg.push_str("</g>");
     end(pen);
 }
 

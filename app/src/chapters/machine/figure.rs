@@ -267,8 +267,8 @@ fn frame_of(scene: &Scene, place: Place) -> Option<(f64, f64, f64, f64)> {
         Place::Number(part, row, at) => {
             let column = scene.column(part)?;
             let (_, top, _, high) = row_of(column, row);
-            let wide = column.width / column.count.max(1) as f64;
-            (column.x + wide * at as f64 - 1.0, top, wide.max(2.0) + 2.0, high)
+            let (left, wide) = column.cell(at);
+            (left - 1.0, top, wide.max(2.0) + 2.0, high)
         }
         Place::Head(block, head) => {
             let maps = super::paint::small_maps(scene);

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    gpt::{Pass, Stage, ask},
+    gpt::{MachineSettings, Pass, Stage, ask},
     link::Chapter,
 };
 
@@ -73,7 +73,8 @@ impl Page {
         });
         let pass = use_answer(Questions::from(store), move || {
             let block = choice.block.get().clamp(1, blocks.get()?.max(1)) - 1;
-            Some(ask::Pass { text: store.probe.get(), block })
+            let rows = store.link.with(|link| link.machine.rows);
+            Some(ask::Pass { text: store.probe.get(), block, rows })
         });
         Self { store, pass, choice, drawn: RwSignal::new(None) }
     }
@@ -192,7 +193,10 @@ fn Gpt(page: Page) -> impl IntoView {
                 <TokenField editor=use_probe()/>
                 <Steps page/>
             </div>
-            <p class="view-note machine-note" role="status" data-testid="machine-note">{move || note(page)}</p>
+            <div class="machine-said">
+                <p class="view-note machine-note" role="status" data-testid="machine-note">{move || note(page)}</p>
+                <More page/>
+            </div>
             <MachineFigure pass choice=page.choice provenance=use_provenance()/>
         </div>
     }
@@ -208,12 +212,35 @@ fn note(page: Page) -> String {
     let dropped = (dropped > 0).then(|| {
         let rows = page.pass.read(|pass| pass.tokens.len()).unwrap_or_default();
         format!(
-            "The picture shows the last {rows} {}s; the {dropped} before them are left out.",
+            "The machine reads the last {rows} {}s here; the {dropped} before them are left out.",
             page.store.tokens().unit()
         )
     });
     let said = [drawn.map(|(said, _)| said), dropped];
     said.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+/// Has the machine read more of the text than fits at a glance, or less again.
+#[component]
+fn More(page: Page) -> impl IntoView {
+    const MOST: u32 = unroll_protocol::gpt::MOST_ROWS as u32;
+    let rows = use_setting(|link| &mut link.machine.rows);
+    let other = move || match rows.get() {
+        MOST => Some((MachineSettings::ROWS, format!("Read the last {}", MachineSettings::ROWS))),
+        _ => page
+            .pass
+            .read(|pass| pass.dropped > 0)
+            .unwrap_or_default()
+            .then(|| (MOST, "Read more of it".to_owned())),
+    };
+    move || {
+        other().map(|(wanted, label)| {
+            view! {
+                <button type="button" class="button button-quiet" data-testid="machine-rows"
+                    on:click=move |_| rows.set(wanted)>{label}</button>
+            }
+        })
+    }
 }
 
 #[component]
@@ -233,13 +260,15 @@ fn Steps(page: Page) -> impl IntoView {
     view! {
         <div class="machine-steps" role="group" aria-label="Follow one token">
             <button type="button" class="button button-quiet" data-testid="machine-back"
-                disabled=move || { at() > last } on:click=move |_| page.go_back()>"Back"</button>
+                data-short="←" disabled=move || { at() > last } on:click=move |_| page.go_back()>
+                <span>"Back"</span>
+            </button>
             <span class="machine-stage" aria-live="polite" data-testid="machine-stage">{name}</span>
-            <button type="button" class="button" data-testid="machine-on"
-                on:click=move |_| page.go_on()>{onward}</button>
-            <button type="button" class="button button-quiet" data-testid="machine-write"
+            <button type="button" class="button" data-testid="machine-on" data-short="Step →"
+                on:click=move |_| page.go_on()><span>{onward}</span></button>
+            <button type="button" class="button button-quiet" data-testid="machine-write" data-short="Write"
                 on:click=move |_| { page.choice.stage.set(Stage::Whole); page.write(); }>
-                "Write one " {move || page.store.tokens().unit()}
+                <span>"Write one " {move || page.store.tokens().unit()}</span>
             </button>
         </div>
     }

@@ -43,11 +43,12 @@ pub fn small_maps(scene: &Scene) -> Vec<SmallMap> {
     maps
 }
 
-/// One RGBA pixel a cell; what may not be looked at stays transparent.
+/// One RGBA pixel a cell that is drawn; what may not be looked at stays transparent.
 fn pixels(cells: &Cells, colors: &Colors) -> Vec<u8> {
-    let mut pixels = vec![0; cells.values.len() * 4];
+    let (rows, drawn) = (cells.values.len() / cells.column.count.max(1), cells.column.drawn());
+    let mut pixels = vec![0; rows * drawn * 4];
     for (i, pixel) in pixels.chunks_exact_mut(4).enumerate() {
-        let (row, at) = (i / cells.column.count, i % cells.column.count);
+        let (row, at) = (i / drawn, cells.column.number(i % drawn));
         if let Some(value) = cells.get(row, at).filter(|value| value.is_finite()) {
             let color = cells.map.color(value, colors);
             pixel.copy_from_slice(&color.pixel(255));
@@ -70,9 +71,9 @@ pub fn paint(
     let context = prepare(canvas, size)?;
     context.set_transform(scale, 0.0, 0.0, scale, 0.0, 0.0).ok()?;
     for cells in cells(pass, scene, way.head) {
-        put_pixels(hidden, &pixels(&cells, colors), cells.column.count as u32)?;
+        put_pixels(hidden, &pixels(&cells, colors), cells.column.drawn() as u32)?;
         context.set_global_alpha(if way.has(cells.column.part, scene) { 1.0 } else { AHEAD });
-        strip(&context, hidden, scene, &cells, colors, scale)?;
+        strip(&context, hidden, scene, &cells, colors)?;
     }
     for (block, head, place) in small_maps(scene) {
         let reached = is_reached(scene, way, block);
@@ -102,11 +103,9 @@ fn strip(
     scene: &Scene,
     cells: &Cells,
     colors: &Colors,
-    scale: f64,
 ) -> Option<()> {
     let (column, high) = (cells.column, scene.strip());
-    // Several numbers to a pixel are averaged; one to several stays sharp.
-    context.set_image_smoothing_enabled(column.width * scale < column.count as f64);
+    context.set_image_smoothing_enabled(false);
     let outline = hue(column.part);
     context.set_line_width(1.0);
     for row in 0..scene.shape.rows {
@@ -119,7 +118,7 @@ fn strip(
                 hidden,
                 0.0,
                 row as f64,
-                column.count as f64,
+                column.drawn() as f64,
                 1.0,
                 column.x,
                 top,
@@ -168,13 +167,15 @@ pub fn svg(pass: &Pass, way: Way, room: (f64, f64), caption: &Caption, colors: &
     let mut inside = ground(&scene, &pass.tokens, way, paint);
     for cells in cells(pass, &scene, way.head) {
         let (column, high) = (cells.column, scene.strip());
-        let wide = column.width / column.count as f64;
+        let wide = column.width / column.drawn() as f64;
         begin(&mut inside, way.has(column.part, &scene));
         for row in 0..scene.shape.rows {
             let top = scene.middle(row) - high / 2.0;
             write_rect(&mut inside, column.x, top, column.width, high, palette.paper);
-            for at in 0..column.count {
-                if let Some(value) = cells.get(row, at).filter(|value| value.is_finite()) {
+            for at in 0..column.drawn() {
+                if let Some(value) =
+                    cells.get(row, column.number(at)).filter(|value| value.is_finite())
+                {
                     let color = cells.map.color(value, colors);
                     let x = column.x + wide * at as f64;
                     // A hair wider, so that no seam shows between neighbors.
@@ -217,7 +218,10 @@ pub fn svg(pass: &Pass, way: Way, room: (f64, f64), caption: &Caption, colors: &
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{chapters::machine::cells::tests::pass, figures::color::Palette};
+    use crate::{
+        chapters::machine::{cells::tests::pass, scene::Column},
+        figures::color::Palette,
+    };
 
     #[test]
     fn a_file_holds_every_cell_and_every_name() {
@@ -231,7 +235,9 @@ mod tests {
             assert!(svg.contains(name), "{name}");
         }
         // Cells, 6 of 16 weights of each map masked, and the paper under each row and each map.
-        let strips = 4 * (8 * 4 + 4 * 4 + 32) + 10;
+        let scene = Scene::new(Shape::of(&pass), (1000.0, 600.0));
+        let drawn = |column: &Column| if column.part == Part::Weights { 0 } else { column.drawn() };
+        let strips = 4 * scene.columns.iter().map(drawn).sum::<usize>() + 10;
         let maps = 4 * (10 + 1);
         let rows = 4 * 10;
         assert!(svg.matches("<rect").count() >= strips + maps + rows);

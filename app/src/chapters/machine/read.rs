@@ -55,8 +55,9 @@ pub fn hit(scene: &Scene, pass: &Pass, (x, y): (f64, f64)) -> Option<Place> {
     if column.count == 0 || !(column.x..column.end()).contains(&x) {
         return Some(Place::Row(column.part, row));
     }
-    let at = ((x - column.x) / column.width * column.count as f64) as usize;
-    Some(Place::Number(column.part, row, at.min(column.count - 1)))
+    let drawn = column.drawn();
+    let cell = ((x - column.x) / column.width * drawn as f64) as usize;
+    Some(Place::Number(column.part, row, column.number(cell.min(drawn - 1))))
 }
 
 /// Where a key leads: left and right to the next part, up and down to the next row.
@@ -242,12 +243,13 @@ fn whole_row(pass: &Pass, cells: &Cells, row: usize, head: usize) -> String {
     let (least, most) =
         numbers.fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
     let crate::figures::ValueMap::Signed { limit } = cells.map else { return String::new() };
+    let (count, drawn) = (cells.column.count, cells.column.drawn());
+    let some = if drawn < count { format!(" ({drawn} of them drawn)") } else { String::new() };
     format!(
-        "{} of {}{}: {} numbers from {} to {}; colors reach ±{}",
+        "{} of {}{}: {count} numbers{some} from {} to {}; colors reach ±{}",
         part.name(),
         name(pass, row),
         of_head(part, head),
-        cells.column.count,
         four_decimals(least),
         four_decimals(most),
         short(f64::from(limit)),

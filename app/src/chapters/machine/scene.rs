@@ -82,6 +82,24 @@ impl Column {
     pub fn middle(&self) -> f64 {
         self.x + self.width / 2.0
     }
+
+    /// How many of its numbers are drawn: cells narrower than this would be a blur.
+    pub fn drawn(&self) -> usize {
+        ((self.width / LEAST_CELL) as usize).clamp(1, self.count.max(1)).min(self.count)
+    }
+
+    /// The number that a cell shows: evenly spaced ones, beginning with the first.
+    pub fn number(&self, cell: usize) -> usize {
+        cell * self.count / self.drawn().max(1)
+    }
+
+    /// Left and width of the cell that shows a number, or of the last one before it that is drawn.
+    pub fn cell(&self, number: usize) -> (f64, f64) {
+        let drawn = self.drawn().max(1);
+        let cell = (0..drawn).rev().find(|&cell| self.number(cell) <= number).unwrap_or(0);
+        let wide = self.width / drawn as f64;
+        (self.x + wide * cell as f64, wide)
+    }
 }
 
 /// What decides where everything stands.
@@ -140,6 +158,8 @@ pub struct Scene {
     pub bars: (f64, f64),
 }
 
+/// Least width of a number.
+const LEAST_CELL: f64 = 2.5;
 /// Least size of the picture; in less room it scrolls.
 const LEAST_WIDTH: f64 = 820.0;
 const LEAST_PITCH: f64 = 7.0;
@@ -382,6 +402,24 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn every_cell_stands_for_one_number_in_order() {
+        for (count, width) in [(64, 40.0), (16, 40.0), (256, 48.0), (5, 200.0), (1, 10.0), (7, 1.0)]
+        {
+            let column = Column { part: Part::Embedding, x: 3.0, width, count };
+            let drawn = column.drawn();
+            assert!((1..=count).contains(&drawn));
+            let numbers: Vec<usize> = (0..drawn).map(|cell| column.number(cell)).collect();
+            assert!(numbers[0] == 0 && numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+            assert!(numbers[drawn - 1] < count);
+            for (cell, &number) in numbers.iter().enumerate() {
+                let (left, wide) = column.cell(number);
+                assert!((left - 3.0 - wide * cell as f64).abs() < 1e-9);
+            }
+        }
+        assert_eq!(Column { part: Part::Next, x: 0.0, width: 9.0, count: 0 }.drawn(), 0);
     }
 
     #[test]

@@ -13,19 +13,18 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 2017 Vaswani and others built a translator without any recurrence, with [attention](attention) \
-                   at its core. A year later Radford and others kept only the [decoder](decoder), without the part \
-                   that asks the encoder, and trained it to continue text. Large [language models](language-model) \
-                   are still built on this plan.\n\n\
-                   Here is the whole model that you train in the GPT lab, at work on your sentence. Each \
-                   [token](token) has its own row. Read the rows from left to right. (Here a token is a single character, \
-                   unless you choose another kind.) Press Train, and watch the numbers change.",
+            text: "In 2017 Vaswani and others built a translator around [attention](attention), without recurrence. \
+                   A year later Radford and others kept only its [decoder](decoder), and trained it to continue \
+                   text. Large [language models](language-model) still follow this plan.\n\n\
+                   Here is your model from the GPT lab, at work on your sentence. Each [token](token) has its own \
+                   row: read it from left to right. Press Train, and watch the numbers change.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Tokens become numbers",
-            text: "A model can’t compute with letters. So each token is looked up in a table of learned numbers, \
+            text: "A model can’t compute with letters. So each token (a single character, unless you choose \
+                   another kind) is looked up in a table of learned numbers, \
                    and the {width} numbers found there are its [embedding](embedding). In GPT-2, and in your model unless \
                    you change it, a second table has numbers for each position: a learned [positional \
                    encoding](positional-encoding). The two are added. Many GPTs use the first table again at the end, to \
@@ -38,7 +37,8 @@ pub const SCRIPT: Script = Script {
             text: "From here on each token has a line of its own, the [residual stream](residual-stream), and \
                    nothing on it is ever replaced. A part reads the line, computes something, and adds it where you \
                    see a plus sign.",
-            set: |link| link.machine.stage = Stage::Query,
+            // The whole way, so that all lines and plus signs are there.
+            set: |link| link.machine.stage = Stage::Whole,
             asks: &["machine-plus"],
         },
         Beat {
@@ -90,8 +90,8 @@ pub const SCRIPT: Script = Script {
             title: "The machines before it",
             text: "The original transformer translates, so it has two towers: one reads, one writes. A GPT keeps \
                    only the one that writes, and drops its cross-attention. Go back through the tabs to the simple \
-                   [recurrent](recurrence) network: each drawing marks what the machine before it in history did not \
-                   have. Input enters at the bottom, and output leaves at the top.",
+                   [recurrent](recurrence) network: each drawing marks what was new at the time. Input enters at \
+                   the bottom, and output leaves at the top.",
             set: |link| link.view = "transformer".into(),
             asks: &[],
         },

@@ -17,6 +17,8 @@ use crate::{
 /// Fewest tokens that have room for the question, and most that are read for it.
 const FEWEST: usize = 9;
 const MOST: usize = 16;
+/// Losses nearer to each other than this are called alike.
+const CLOSE: f32 = 0.05;
 
 /// The mask of the `n`-th question in words, and where the outputs lie that are asked about,
 /// counted from the changed token. Which of them stays is for the model to say.
@@ -126,8 +128,14 @@ pub fn peek() -> AnyView {
         };
         Some([causal, unmasked, seen, unseen])
     });
+    // Losses that lie this near to each other have no first.
+    let is_early = memo(move || {
+        losses.get().is_none_or(|[causal, unmasked, seen, unseen]| {
+            (causal - unmasked).abs() < CLOSE || (seen - unseen).abs() < CLOSE
+        })
+    });
     let answer = Signal::derive(move || {
-        let [causal, unmasked, seen, unseen] = losses.get()?;
+        let [causal, unmasked, seen, unseen] = losses.get().filter(|_| !is_early.get())?;
         Some(match (unmasked < causal, unseen < seen) {
             (true, true) => 0,
             (false, false) => 1,
@@ -149,11 +157,20 @@ pub fn peek() -> AnyView {
         "Only on held-out characters it can’t see",
         "Only on the text it trains on",
     ];
-    let question = "A second model trains on the same text without a mask. Where is its loss lower than that of \
-                    the causal model, as both are now?";
+    let question = Signal::derive(move || {
+        if is_early.get() {
+            "Train on first: it is too early to compare the two models."
+        } else {
+            "A second model trains on the same text without a mask. Where is its loss lower than that of the causal \
+             model, as both are now?"
+        }
+        .to_owned()
+    });
+    let options = Signal::derive(move || {
+        if is_early.get() { Vec::new() } else { options.map(str::to_owned).to_vec() }
+    });
     view! {
-        <CheckYourself id="mask-peek" question=Signal::stored(question.to_owned())
-            options=Signal::stored(options.map(str::to_owned).to_vec()) answer explain
+        <CheckYourself id="mask-peek" question options answer explain
             on_right=use_right("mask-peek")/>
     }
     .into_any()

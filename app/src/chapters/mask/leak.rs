@@ -1,7 +1,10 @@
 //! The leak test: one token is changed, and each output says whether it knew.
 
 use leptos::prelude::*;
-use unroll_protocol::{Link, study::mask::Seen};
+use unroll_protocol::{
+    Link,
+    study::mask::{Combine, Pattern, Preset, Seen},
+};
 
 use super::{Page, Presets, Refused, exact, round_up};
 use crate::{
@@ -27,30 +30,44 @@ pub fn view(page: Page) -> AnyView {
         }
         None => "Change of each output: no token is changed".to_owned(),
     });
-    let earlier = move |id: &'static str, unmasked: bool| {
-        let most = memo(move || page.seen.with(|s| earlier(s.as_deref()?, unmasked)));
-        view! {
-            <b data-testid=id data-value=move || most.get().map(|most| most.to_string())>
-                {move || most.get().map_or("–".to_owned(), exact)}
-            </b>
-        }
-        .into_any()
+    let before = memo(move || {
+        let of = |unmasked| page.seen.with(|s| earlier(s.as_deref()?, unmasked));
+        Some((of(false)?, of(true)?))
+    });
+    let moves = |id: &'static str, most: f32| {
+        let says = match most {
+            0.0 => "don’t move at all".to_owned(),
+            most => format!("move by at most {}", exact(most)),
+        };
+        view! { <b data-testid=id data-value=most.to_string()>{says}</b> }.into_any()
+    };
+    let before = move || {
+        before.get().map(|(masked, unmasked)| {
+            view! {
+                "Outputs before the changed token " {moves("mask-leak-masked", masked)}
+                " under the mask on show, and " {moves("mask-leak-unmasked", unmasked)} " without a mask. "
+            }
+        })
     };
     let verdict = page.derive(verdict);
+    let reach = page.derive(reach);
+    let width = memo(move || width(&page.settings.with(|s| s.pattern)));
     view! {
         <Sentence label="Sentence" problem=page.problem(true)/>
-        <div class="view-bar mask-bar"><Presets page/></div>
-        <div class="view-bar mask-bar">
-            <SliderField name="mask-change" most=32.0/>
-            <label class="mask-letter">
-                <span>"New character"</span>
-                <input type="text" size="2" data-testid="control-mask-letter" autocomplete="off"
-                    autocapitalize="off" spellcheck="false" prop:value=put aria-describedby=own("hint", "mask-letter")
-                    on:input=move |e| letter.set(
-                        event_target_value(&e).chars().last().map_or(0, |c| c as u32)
-                    )/>
-                <span class="hint" id=own("hint", "mask-letter")>"if empty, the next of the vocabulary"</span>
-            </label>
+        <div class="view-bar mask-bar mask-change">
+            <Presets page/>
+            <div class="view-bar-together">
+                <SliderField name="mask-change" most=32.0/>
+                <label class="mask-letter" title="New character; if empty, the next of the vocabulary">
+                    <span>"becomes"<span class="visually-hidden">" the new character"</span></span>
+                    <input type="text" size="2" data-testid="control-mask-letter" autocomplete="off"
+                        autocapitalize="off" spellcheck="false" prop:value=put aria-describedby=own("hint", "mask-letter")
+                        on:input=move |e| letter.set(
+                            event_target_value(&e).chars().last().map_or(0, |c| c as u32)
+                        )/>
+                    <span class="visually-hidden" id=own("hint", "mask-letter")>"if empty, the next of the vocabulary"</span>
+                </label>
+            </div>
         </div>
         <Refused page/>
         <MatrixFigure name="mask-leak" title matrix column on_pick provenance=page.provenance
@@ -63,9 +80,8 @@ pub fn view(page: Page) -> AnyView {
                 format!("Output of {name}, {mask}: largest change {}.", exact(value))
             })/>
         <p class="view-note mask-moves">
-            "Outputs before the changed token move by at most " {earlier("mask-leak-masked", false)}
-            " under the mask on show, and by " {earlier("mask-leak-unmasked", true)} " without a mask. "
-            <span data-testid="mask-leak-verdict">{verdict}</span>
+            {before} <span data-testid="mask-leak-verdict">{verdict}</span> " "
+            <span data-testid="mask-leak-reach">{reach} {width}</span>
         </p>
     }
     .into_any()
@@ -121,5 +137,76 @@ fn verdict(seen: &Seen) -> String {
     match knew.len() {
         0 => format!("No leak: all {at} outputs before it are the same to the last bit."),
         n => format!("Leak: {n} of the {at} outputs before it moved, at {}.", knew.join(", ")),
+    }
+}
+
+/// Which outputs move under the mask on show.
+fn reach(seen: &Seen) -> String {
+    let Some(leak) = &seen.leak else { return String::new() };
+    let all = leak.masked.iter().enumerate();
+    let moved: Vec<usize> = all.filter(|(_, by)| **by != 0.0).map(|(i, _)| i + 1).collect();
+    let (Some(first), Some(last)) = (moved.first(), moved.last()) else { return String::new() };
+    let which = match moved.len() {
+        1 => format!("Under this mask only output {first} moves."),
+        n if last - first + 1 == n => format!("Under this mask outputs {first} to {last} move."),
+        n => {
+            let list = moved.iter().map(usize::to_string).collect::<Vec<_>>();
+            return format!("Under this mask {n} outputs move: {}.", list.join(", "));
+        }
+    };
+    if *last == leak.masked.len() {
+        return which;
+    }
+    format!("{which} Those after {last} stay exactly the same.")
+}
+
+/// How wide the band is, where it narrows the mask.
+fn width(pattern: &Pattern) -> String {
+    let narrows = pattern.uses(Preset::Band)
+        && (pattern.combine != Combine::Or || pattern.base == pattern.other);
+    match pattern.band {
+        _ if !narrows => String::new(),
+        1 => "The band has a width of 1: each token sees only itself.".to_owned(),
+        2 => "The band has a width of 2: no token looks further than one place.".to_owned(),
+        wide => format!(
+            "The band has a width of {wide}: no token looks further than {} places.",
+            wide - 1
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use unroll_protocol::study::mask::Leak;
+
+    use super::*;
+
+    fn seen(masked: &[f32]) -> Seen {
+        let leak = Leak { position: 1, masked: masked.to_vec(), ..Leak::default() };
+        Seen { leak: Some(leak), ..Seen::default() }
+    }
+
+    #[test]
+    fn what_moves_is_named() {
+        for (masked, says) in [
+            (
+                &[0.0, 1.0, 0.5, 0.06, 0.0][..],
+                "outputs 2 to 4 move. Those after 4 stay exactly the same.",
+            ),
+            (&[0.0, 1.0, 0.5], "outputs 2 to 3 move."),
+            (&[0.0, 1.0, 0.0], "only output 2 moves. Those after 2 stay exactly the same."),
+            (&[0.1, 1.0, 0.0, 0.3], "3 outputs move: 1, 2, 4."),
+        ] {
+            assert_eq!(reach(&seen(masked)), format!("Under this mask {says}"));
+        }
+        assert_eq!(reach(&seen(&[0.0, 0.0])), "");
+    }
+
+    #[test]
+    fn a_band_says_its_width() {
+        let band = Pattern { combine: Combine::And, band: 2, ..Pattern::default() };
+        assert!(width(&band).contains("one place"));
+        assert_eq!(width(&Pattern::default()), "");
+        assert_eq!(width(&Pattern { combine: Combine::Or, ..band }), "");
     }
 }

@@ -89,12 +89,11 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "Imagine an exam with the solution printed beside each question. You would copy, and learn \
-                   nothing. A model that reads a whole text at once is in the same position: the next character, \
-                   which it should guess, is right there. So Vaswani and others (2017) covered up what comes later \
-                   with a [mask](mask).\n\n\
-                   Here a small model learns your text with such a mask. Change the mask, and see at once what the \
-                   same weights now predict. At the end you meet a second model that trained without one.",
+            text: "Imagine an exam with the solution printed beside each question: you would copy, and learn \
+                   nothing. A model that reads a whole text at once sees the next character, which it should guess. \
+                   So Vaswani and others (2017) covered up what comes later with a [mask](mask).\n\n\
+                   Here a small model learns your text with one. Change the mask, and see what the model now \
+                   predicts.",
             set: |_| {},
             asks: &[],
         },
@@ -111,12 +110,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "An average of the past",
-            text: "With a mask, attention is a kind of average over the open cells, and row {row} shows four ways to \
-                   make one. A loop adds up and divides, and a matrix with equal shares in each row does the same in \
-                   one [matrix product](matrix-product). A softmax of scores that are all 0 or −∞ gives that very \
-                   matrix.\n\n\
-                   Those three agree but for rounding. Attention goes one step further: its open scores are not all \
-                   0, so some tokens count more than others. Move the row and compare.",
+            text: "Row {row} averages the tokens it may see in four ways. Three give every token the same share: a \
+                   loop that adds up and divides, a [matrix product](matrix-product), and a softmax of scores that \
+                   are all 0 or −∞.\n\n\
+                   Attention doesn’t: it lets some tokens count more. Move the row and compare.",
             set: |link| link.view = "averages".into(),
             asks: &["mask-wait"],
         },
@@ -144,7 +141,8 @@ pub const SCRIPT: Script = Script {
             text: "Think of a whisper passed along a row of people: each speaks only to the next, yet the news \
                    travels. Here each token sees only itself and the one before. But there are two layers, and in \
                    the second the neighbor has already heard from its own neighbor. Count how far the change \
-                   reaches, and where it stops.\n\n\
+                   reaches, and where it stops. The farthest output may move so little that its cell looks blank: the \
+                   line below the figure names all that move.\n\n\
                    GPT-3 has such bands in every other layer, only wider.",
             set: |link| {
                 link.view = "leak".into();
@@ -280,7 +278,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Nothing. Without the mask it writes the same.",
-                    "Try it: the next beat takes the mask off, and earlier outputs move.",
+                    "Try it: the next step takes the mask off, and earlier outputs move.",
                 ),
                 (
                     "Earlier tokens would then see later ones, which never happened in training.",

@@ -101,7 +101,10 @@ fn deviation(values: &[f32]) -> f64 {
     (values.iter().map(|v| (f64::from(*v) - mean).powi(2)).sum::<f64>() / count).sqrt()
 }
 
-/// Which of the three networks has the lowest loss now.
+/// A difference of losses that the next batches will not turn around.
+const CLEAR: f64 = 0.1;
+
+/// Which of the three networks is behind now, where one is.
 pub fn loss() -> AnyView {
     let lab = use_lab();
     let names = || Version::ALL.iter().map(|version| version.label());
@@ -109,15 +112,13 @@ pub fn loss() -> AnyView {
         if !is_of(lab, Experiment::Layers) {
             return None;
         }
-        let last = |name| smoothed(lab, name).last().map(|(_, loss)| *loss);
+        let last = |name| {
+            let means = smoothed(lab, name);
+            means.last().filter(|_| means.len() >= SMOOTHED).map(|(_, loss)| *loss)
+        };
         names().map(last).collect::<Option<Vec<f64>>>()
     });
-    let answer = Signal::derive(move || {
-        losses.with(|losses| {
-            let losses = losses.as_ref()?.iter().enumerate();
-            losses.min_by(|a, b| a.1.total_cmp(b.1)).map(|least| least.0)
-        })
-    });
+    let answer = memo(move || losses.with(|losses| behind(losses.as_deref()?)));
     let explain = Signal::derive(move || {
         losses.with(|losses| {
             let each = names().zip(losses.iter().flatten());
@@ -125,12 +126,39 @@ pub fn loss() -> AnyView {
             format!("Mean loss of the last {SMOOTHED} batches: {}.", each.join(", "))
         })
     });
-    let question = "Three networks began with the same weights and have seen the same batches. Which one has the lowest \
-                    loss so far?";
+    let question = move || match answer.get() {
+        Some(_) => {
+            "Three networks began with the same weights and have seen the same batches. Which one is behind?"
+        }
+        None => "Train on first: so far none of the three networks is clearly behind.",
+    };
+    let options = move || match answer.get() {
+        Some(_) => names().map(str::to_owned).collect(),
+        None => Vec::new(),
+    };
     view! {
-        <CheckYourself id="norm-loss" question=Signal::stored(question.to_owned())
-            options=Signal::stored(names().map(str::to_owned).collect()) answer explain
+        <CheckYourself id="norm-loss" question=Signal::derive(move || question().to_owned())
+            options=Signal::derive(options) answer explain
             on_right=use_right("norm-loss")/>
     }
     .into_any()
+}
+
+/// The one with the highest loss, if it is clearly the highest.
+fn behind(losses: &[f64]) -> Option<usize> {
+    let most = (0..losses.len()).max_by(|&a, &b| losses[a].total_cmp(&losses[b]))?;
+    let others = losses.iter().enumerate().filter(|(at, _)| *at != most);
+    others.map(|other| *other.1).all(|other| losses[most] > other + CLEAR).then_some(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::behind;
+
+    #[test]
+    fn one_is_behind_only_where_that_is_clear() {
+        assert_eq!(behind(&[3.4, 2.803, 2.798]), Some(0));
+        assert_eq!(behind(&[2.803, 2.798, 2.5]), None);
+        assert_eq!(behind(&[]), None);
+    }
 }

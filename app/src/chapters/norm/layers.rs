@@ -69,9 +69,11 @@ pub fn one() -> AnyView {
         <div class="view-bar norm-bar">
             <ChoiceField name="norm-axis"/>
             {move || (axis.get() == Axis::Batch).then(|| view! { <ChoiceField name="norm-statistics"/> })}
-            <SliderField name="norm-layer"/>
-            <SliderField name="norm-factor" step=0.5/>
-            <FlagField name="norm-undo"/>
+            <div class="view-bar-together">
+                <SliderField name="norm-layer"/>
+                <SliderField name="norm-factor" step=0.5/>
+                <FlagField name="norm-undo"/>
+            </div>
         </div>
         <p class="norm-verdict norm-coupling-verdict" data-testid="norm-coupling"
             data-most=move || {

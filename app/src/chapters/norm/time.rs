@@ -10,7 +10,7 @@ use super::is_of;
 use crate::{
     controls::SliderField,
     course::{use_lab, use_provenance, use_setting},
-    figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, YScale},
     questions::use_answer,
 };
 
@@ -128,6 +128,7 @@ fn losses(steps: &Steps, time: u32) -> Lines {
         x_label: "time step t".into(),
         y_label: "loss".into(),
         series,
+        y_scale: YScale::Close,
         x_range: Some((1.0, f64::from(TRIED_STEPS))),
         ..Lines::default()
     }

@@ -13,15 +13,11 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "By 2015 networks had grown deep, and training them was slow and delicate. Where the sums in one \
-                   layer came out too large, that layer and those below it, nearer the input, hardly learned. Ioffe \
-                   and Szegedy had the network itself bring the numbers back into range. One of their image models \
-                   then reached the same accuracy in a fourteenth of the steps.\n\n\
-                   This is [normalization](normalization). Take the sums [x](#x input) of a layer, subtract their \
-                   mean μ, and divide by their spread σ. Then let the model choose a new scale γ and a new offset β, \
-                   and the result is [y](#y output).\n\n\
-                   One question is left: a mean over which numbers? There are two common answers, and you will see \
-                   both at work.",
+            text: "By 2015 deep networks were slow and delicate to train. Ioffe and Szegedy had the network itself \
+                   bring its numbers back into range. One of their image models then reached the same accuracy in a \
+                   fourteenth of the steps.\n\n\
+                   This is [normalization](normalization): subtract a mean, divide by a spread. But a mean over \
+                   which numbers? You will see two answers at work.",
             set: |_| {},
             asks: &[],
         },
@@ -30,7 +26,7 @@ pub const SCRIPT: Script = Script {
             text: "Turn a microphone up too far, and every sound becomes the same roar. A [tanh](tanh) unit does \
                    that when its sum is too far from 0. It sits near 1 or −1, where its slope is almost 0, and \
                    hardly any [gradient](gradient) passes. Such a unit is stuck, and the usual word for that is \
-                   **saturated**.\n\n\
+                   **saturated**. The weights below it, nearer the input, hardly learn.\n\n\
                    Choosing the weights that a network starts with is called [initialization](initialization), and \
                    here they are too large on purpose. The histograms show the outputs of each layer’s units, their \
                    [activations](activation). Compare the network without normalization with the other. Where do the \
@@ -41,12 +37,13 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "BatchNorm averages each feature over the batch",
             text: "Each row of the figure is an example, a piece of text, and each column is a **feature**, one unit \
-                   of the layer. BatchNorm goes down a column: it takes the mean of one feature over all examples of \
-                   the [batch](batch), subtracts it, and divides by the column’s [standard \
-                   deviation](standard-deviation).\n\n\
+                   of the layer. The numbers are the layer’s sums [x](#x input). BatchNorm goes down a column: it \
+                   takes the mean μ of one feature over all examples of the [batch](batch), subtracts it, and \
+                   divides by the column’s spread σ, its [standard deviation](standard-deviation). The result is \
+                   [y](#y output).\n\n\
                    Press “Next mean” to go column by column. Why does BatchNorm help? The reason its authors gave is \
                    that a layer’s inputs keep shifting while the layers below it learn, which they called [internal \
-                   covariate shift](internal-covariate-shift).",
+                   covariate shift](internal-covariate-shift). Later tests did not bear that out.",
             set: |link| (link.norm.row, link.norm.sweep) = (0, 5),
             asks: &["norm-shift"],
         },
@@ -101,39 +98,10 @@ pub const SCRIPT: Script = Script {
             asks: &[],
         },
         Beat {
-            title: "The mean belongs in the gradient",
-            text: "Give every student ten more points, and a grade on a curve stays the same. An offset b that is \
-                   added before the mean is subtracted changes nothing either, because the mean grows as much as b \
-                   does.\n\n\
-                   Now let the gradient ignore the mean. It believes that moving b would help, so it keeps pushing \
-                   b, for nothing. By now b has a length of {length}, and the loss is {loss}. Train on and watch \
-                   both.",
-            set: |link| {
-                link.norm.experiment = Experiment::Outside;
-                link.view = "outside".into();
-            },
-            asks: &[],
-        },
-        Beat {
-            title: "Time steps are not alike",
-            text: "An RNN begins with a state of 0, so at the first step only the input adds to a unit’s sum. Later \
-                   the state adds to it, too. One mean and one variance rarely suit all steps, so BatchNorm keeps a \
-                   pair for each, and beyond the last step of training it has none.\n\n\
-                   Each column of the figure is a time step. Click one to use its statistics at every step, and see \
-                   what that does to the loss. LayerNorm keeps no statistics, since it takes its mean anew at each \
-                   step.",
-            set: |link| {
-                link.norm.experiment = Experiment::Time;
-                link.view = "time".into();
-            },
-            asks: &[],
-        },
-        Beat {
             title: "What you can do now",
             text: "You can say what BatchNorm and LayerNorm average over, and what follows from it: which examples \
-                   depend on each other, what changes at inference, and why time steps are a problem for BatchNorm. \
-                   You can explain why the mean must be part of the gradient. In the next chapter one RNN reads, and \
-                   another writes.",
+                   depend on each other, and what changes at inference. You can say what the scale γ and the offset \
+                   β are for. In the next chapter one RNN reads, and another writes.",
             set: |_| {},
             asks: &[],
         },
@@ -145,14 +113,6 @@ pub const SCRIPT: Script = Script {
             label: "Press it",
             id: "scale",
             set: |link| (link.norm.axis, link.norm.factor) = (Axis::Layer, 8.0),
-            sentence: None,
-        },
-        Trial {
-            text: "Use BatchNorm as at inference, with running statistics, and press one row after another. Which \
-                   rows move?",
-            label: "Use running statistics",
-            id: "running",
-            set: |link| link.norm.statistics = Statistics::Running,
             sentence: None,
         },
         Trial {
@@ -175,8 +135,22 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "In the RNN, use the statistics of step 12 at every step, then those of step 1. Which choice costs \
-                   more?",
+            text: "Give every student ten more points, and a grade on a curve stays the same. In the same way, an \
+                   offset b that is added before the mean is subtracted changes nothing. Now let the gradient ignore \
+                   the mean, so that it believes moving b would help. Train on: which keeps changing, the length of \
+                   b or the loss?",
+            label: "Leave the mean out",
+            id: "outside",
+            set: |link| {
+                link.norm.experiment = Experiment::Outside;
+                link.view = "outside".into();
+            },
+            sentence: None,
+        },
+        Trial {
+            text: "An RNN begins with a state of 0, and its sums change as the state fills. So BatchNorm keeps a \
+                   mean and a variance for each time step, and LayerNorm keeps none. Use those of step 12 at every \
+                   step, then those of step 1. Which choice costs more?",
             label: "Step 12’s",
             id: "time",
             set: |link| {

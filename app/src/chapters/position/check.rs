@@ -25,19 +25,34 @@ const ASKED: [(Positions, Positions, u32); 4] = [
 ];
 /// Shares nearer to each other than this are called alike.
 const ALIKE: f32 = 0.1;
+/// Shares nearer to each other than this have no first.
+const CLOSE: f32 = 0.03;
+/// Before this step the models may still be guessing.
+const EARLY: u32 = 200;
 
 pub fn check(page: Page) -> AnyView {
     let round = RwSignal::new(0usize);
     let now = move || ASKED[round.get() % ASKED.len()];
+    let lab = use_lab();
     let shares = memo(move || {
         let (a, b, length) = now();
-        use_lab().history.with(|history| {
+        lab.history.with(|history| {
             let last = |of| history.named(&accuracy_series(of, length)).and_then(|s| s.last());
             Some((last(a)?, last(b)?))
         })
     });
+    let alike = |(a, b): (f32, f32)| (a - b).abs() < ALIKE;
+    // Models that still guess are alike for no reason.
+    let is_early = memo(move || lab.step.get() < EARLY && shares.get().is_none_or(alike));
     let question = Signal::derive(move || {
         let (a, b, length) = now();
+        if is_early.get() {
+            return format!(
+                "Train to step {EARLY} first: it is too early to compare {} and {}.",
+                a.label(),
+                b.label()
+            );
+        }
         let from = match page.settings.with(|s| s.from) {
             CountFrom::Start => "from the start",
             CountFrom::End => "back from the end",
@@ -50,6 +65,9 @@ pub fn check(page: Page) -> AnyView {
     });
     let options = Signal::derive(move || {
         let (a, b, _) = now();
+        if is_early.get() {
+            return Vec::new();
+        }
         vec![
             a.label().to_owned(),
             b.label().to_owned(),
@@ -57,10 +75,8 @@ pub fn check(page: Page) -> AnyView {
         ]
     });
     let answer = Signal::derive(move || {
-        shares.get().map(|(a, b)| match (a - b).abs() < ALIKE {
-            true => 2,
-            false => usize::from(b > a),
-        })
+        let both = shares.get().filter(|_| !is_early.get())?;
+        Some(if alike(both) { 2 } else { usize::from(both.1 > both.0) })
     });
     let explain = Signal::derive(move || {
         let (Some((first, second)), (a, b, length)) = (shares.get(), now()) else {
@@ -87,13 +103,27 @@ pub fn longest() -> AnyView {
     let of = || Positions::ALL.iter().copied().filter(|of| *of != Positions::Learned);
     let shares =
         memo(move || of().map(|of| share_of(lab, of, LONGER)).collect::<Option<Vec<f32>>>());
-    let question = format!(
-        "At {LONGER} symbols the learned table can’t answer. Which of the others gets the most right there, as \
-         trained so far?"
-    );
-    let answer = Signal::derive(move || {
-        let shares = shares.get()?;
-        (0..shares.len()).max_by(|a, b| shares[*a].total_cmp(&shares[*b]))
+    // Which is ahead, if one clearly is.
+    let ahead = memo(move || {
+        let shares = shares.get().filter(|_| lab.step.get() >= EARLY)?;
+        let best = (0..shares.len()).max_by(|a, b| shares[*a].total_cmp(&shares[*b]))?;
+        let near = |(at, share): (usize, &f32)| at != best && shares[best] - share < CLOSE;
+        (!shares.iter().enumerate().any(near)).then_some(best)
+    });
+    let question = Signal::derive(move || match ahead.get() {
+        Some(_) => format!(
+            "At {LONGER} symbols the learned table can’t answer. Which of the others gets the most right there, as \
+             trained so far?"
+        ),
+        None if lab.step.get() < EARLY => {
+            format!("Train to step {EARLY} first: so far the models are only beginning.")
+        }
+        None => format!("Train on: at {LONGER} symbols no model is clearly ahead so far."),
+    });
+    let answer = Signal::derive(move || ahead.get());
+    let options = Signal::derive(move || match ahead.get() {
+        Some(_) => of().map(|of| of.label().to_owned()).collect(),
+        None => Vec::new(),
     });
     let explain = Signal::derive(move || {
         let shares = shares.get().unwrap_or_default();
@@ -101,8 +131,7 @@ pub fn longest() -> AnyView {
         format!("Right at {LONGER} symbols: {}.", each.collect::<Vec<_>>().join(", "))
     });
     view! {
-        <CheckYourself id="position-longest" question=Signal::stored(question)
-            options=Signal::stored(of().map(|of| of.label().to_owned()).collect::<Vec<_>>()) answer explain
+        <CheckYourself id="position-longest" question options answer explain
             on_right=use_right("position-longest")/>
     }
     .into_any()

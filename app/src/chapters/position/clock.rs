@@ -97,7 +97,7 @@ fn verdict(clock: &Arc<Clock>) -> AnyView {
             ". The same M"<sub>{k}</sub>" at every position from 0 to "{TRIED}": at most "
             <b data-testid="shift-largest" data-value=largest.to_string()>{short(largest)}</b>
             {(largest > 0.0).then(|| format!(" (at {largest_at})"))}
-            ". That is rounding, so a step of "{k}" is one linear map wherever it starts."
+            ". That is no more than rounding, so a step of "{k}" is one linear map wherever it starts."
             {beyond.then(|| format!(
                 " Position {there} lies beyond every sequence the models were trained on (0 to {}); the turn is the same.",
                 CONTEXT - 1

@@ -181,7 +181,7 @@ fn all_shares() -> Matrix {
 fn swapped(model: &ModelReading) -> AnyView {
     let moved = f64::from(model.swapped);
     match &model.refusal {
-        Some(_) => view! { <span class="hint">"can't read it"</span> }.into_any(),
+        Some(_) => view! { <span class="hint">"can’t read it"</span> }.into_any(),
         // Sums in another order round differently; an untrained model moves hardly more.
         None if moved < 1e-4 => {
             view! { <span data-value=moved.to_string()>"under 0.0001"</span> }.into_any()

@@ -105,7 +105,7 @@ fn drawn(encoding: &Encoding) -> Matrix {
     let most =
         encoding.values.values.iter().filter(|v| v.is_finite()).fold(0f32, |m, v| m.max(v.abs()));
     let (column_axis, value_name) = match positions {
-        Positions::Rotary => ("pair of a head's dimensions", "angle in radians"),
+        Positions::Rotary => ("pair of a head’s dimensions", "angle in radians"),
         Positions::Alibi => ("head", "added to the score"),
         _ => ("dimension", "added to the embedding"),
     };

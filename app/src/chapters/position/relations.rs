@@ -14,14 +14,39 @@ use crate::{
 
 /// How near two positions are, by what is added and by what a head makes of it.
 pub fn view(page: Page) -> AnyView {
-    view! {
-        {encodings::chooser(page)}
-        <div class="view-split position-pair">
-            <div>{products(page)}</div>
-            <div>{scores(page)}</div>
-        </div>
+    // Where no vectors are added there is nothing to compare: the scores have the stage.
+    let alone = memo(move || scores_alone(page.encoding.get()));
+    let figures = move || match alone.get() {
+        Some(why) => view! {
+            <p class="view-note" data-testid="products-problem">{why}</p>
+            <div class="view-fill">{scores(page)}</div>
+        }
+        .into_any(),
+        None => view! {
+            <div class="view-split position-pair">
+                <div>{products(page)}</div>
+                <div>{scores(page)}</div>
+            </div>
+        }
+        .into_any(),
+    };
+    view! { {encodings::chooser(page)} {figures} }.into_any()
+}
+
+/// Why an encoding has no vectors to compare; `None` where it has some.
+fn scores_alone(positions: Positions) -> Option<&'static str> {
+    match positions {
+        Positions::None => {
+            Some("Without positions nothing is added to a token. Here are the scores of one head.")
+        }
+        Positions::Rotary => Some(
+            "Rotary positions turn queries and keys, and add nothing to a token. Here are the scores of one head.",
+        ),
+        Positions::Alibi => Some(
+            "ALiBi changes the scores, and adds nothing to a token. Here are the scores of one head.",
+        ),
+        _ => None,
     }
-    .into_any()
 }
 
 /// Dot products of position vectors by offset.

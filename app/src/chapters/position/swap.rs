@@ -94,6 +94,9 @@ fn verdict(reading: &Reading, model: &ModelReading) -> String {
         return "All symbols are the same, so there is nothing to trade.".to_owned();
     }
     let places = format!("Symbols {} and {} trade places", first + 1, second + 1);
+    if most == 0.0 {
+        return format!("{places}, and the sum stays the same. There is no difference.");
+    }
     let most = short(f64::from(most));
     if same {
         format!(
@@ -143,6 +146,8 @@ mod tests {
         assert!(rounded.contains("only rounding"), "{rounded}");
         assert!(rounded.starts_with("Symbols 1 and 3 trade places"), "{rounded}");
         assert!(verdict(&reading(), &model([1.0, 2.0, 1.0, 2.5])).contains("up to 0.5"));
+        let none = verdict(&reading(), &model([1.0, 2.0, 1.0, 2.0]));
+        assert!(none.ends_with("There is no difference."), "{none}");
         let same = Reading { exchanged: (0, 0), ..reading() };
         assert!(verdict(&same, &model([1.0; 4])).contains("nothing to trade"));
     }

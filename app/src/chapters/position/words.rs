@@ -16,21 +16,20 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "An RNN reads one token after another, so it gets order for free. The transformer of 2017 reads \
-                   all tokens at once, and order is lost: [attention](attention) adds up what it finds, and a sum \
-                   has no order. To such a model “dog bites man” and “man bites dog” would be the same, so the \
-                   authors had to tell it where each [token](token) stands.\n\n\
-                   Here six small models learn a task that needs order: they read some symbols and then a number n, \
-                   and must name the n-th symbol. They differ only in how they are told positions, the \
-                   [encoding](positional-encoding). Which of them will manage?",
+            text: "To [attention](attention), “dog bites man” and “man bites dog” would be the same: it adds up what \
+                   it finds, and a sum has no order. So the transformer of 2017 had to be told where each \
+                   [token](token) stands.\n\n\
+                   Here six small models learn to name the n-th symbol that they read. They differ only in how they \
+                   are told positions, the [encoding](positional-encoding). Which will manage?",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Without positions there is no order",
-            text: "Think of a bag of letters. You can count what is in it, but you can’t say what came third. The \
-                   model without positions is given such a bag, so when two symbols trade places, its answer stays: \
-                   look at the last column of the table.\n\n\
+            text: "The models read some symbols and then a number n, and must name the n-th symbol. Think of a bag \
+                   of letters: you can count what is in it, but you can’t say what came third. The model without \
+                   positions is given such a bag, so when two symbols trade places, its answer stays: look at the \
+                   last column of the table.\n\n\
                    All it can do is guess the symbol that the bag holds most often, and at 8 symbols it is right in \
                    {none} of the cases so far.",
             set: |link| {
@@ -98,8 +97,8 @@ pub const SCRIPT: Script = Script {
                    turns [queries](query) and [keys](key), each by its position. For the same two symbols, a score \
                    then depends on how far apart they are, not on where they stand. ALiBi is simpler: the farther \
                    apart, the lower the score.\n\n\
-                   The models now count back from the end. In the second figure, look along a diagonal: there the \
-                   distance is the same.",
+                   The models start over here and count back from the end. In the figure, look along a diagonal: \
+                   there the distance is the same.",
             set: |link| {
                 (link.position.encoding, link.position.from) = (Positions::Rotary, CountFrom::End);
                 link.view = "distance".into();
@@ -108,7 +107,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Longer than anything trained on",
-            text: "In training no sequence had more than 8 symbols, but the figure goes up to 24. Left of the mark \
+            text: "The models start over once more, and count from the start again. In training no sequence has \
+                   more than 8 symbols, but the figure goes up to 24. Left of the mark \
                    the models do what they were trained for, and right of it they must **extrapolate**: go beyond \
                    what they have seen.\n\n\
                    Train on, and see which lines hold up and which drop. At 16 symbols the sinusoidal model gets \
@@ -185,21 +185,20 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "position-shuffle",
             kind: Kind::FindError,
-            asks: "“Without positions or a mask, the output of attention stays as it is when you shuffle the \
-                   tokens.” What is wrong?",
+            asks: "“The bag can tell ‘abc’ from ‘cab’, but not from ‘abb’.” What is wrong?",
             options: &[
                 (
-                    "The attention weights all change.",
-                    "Each token gives the same weight to the same tokens as before, wherever they stand now.",
+                    "It can tell ‘abc’ from neither of the two.",
+                    "It knows what is in the bag. In ‘abb’ there are two of b and no c, and that can be counted.",
                 ),
                 (
                     "Nothing is wrong.",
-                    "Nearly. The outputs are the same vectors, but they are shuffled too.",
+                    "Put ‘cab’ into a bag. It holds one a, one b and one c, and so does the bag of ‘abc’.",
                 ),
                 (
-                    "Each token’s output stays the same, but it moves along with its token.",
-                    "Shuffle the input, and the outputs are shuffled the same way. This is called equivariant. \
-                     Invariant would mean that nothing changes at all.",
+                    "It is the other way around: ‘abc’ and ‘cab’ make the same bag, and ‘abb’ makes another one.",
+                    "A bag keeps how many there are of each letter, and forgets their order. That is all that a model \
+                     without positions can use here.",
                 ),
             ],
             right: 2,
@@ -290,7 +289,7 @@ pub fn more() -> AnyView {
             <MathSym part="position-key" role=Hue::Key>"k"</MathSym>
         </Formula>
         <Snippet of=include_str!("code/rotary.py") names=NAMES/>
-        <Formula label="ALiBi: the score falls by the head's slope with each step of distance"
+        <Formula label="ALiBi: the score falls by the head’s slope with each step of distance"
             source="Press, Smith and Lewis 2022; slopes from 2^(−8/n) on for n heads">
             <msub><mi>"s"</mi><mi>"mn"</mi></msub><mo>"="</mo>
             <mfrac><mrow>

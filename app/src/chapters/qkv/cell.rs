@@ -152,9 +152,7 @@ fn noted(page: Page) -> AnyView {
 /// What the learner should know of the two texts.
 fn notes(head: &Head) -> String {
     let other = match head.memory {
-        Memory::Own if head.causal => {
-            "A token sees only itself and what comes before it. The next chapter is about such masks. "
-        }
+        Memory::Own if head.causal => "A token sees only itself and what comes before it. ",
         Memory::Own => {
             "Each token may look at all tokens. The model was trained with a causal mask, so its weights on later \
              tokens may not make sense. The arithmetic is right anyway. "

@@ -12,45 +12,72 @@ use crate::{
 
 /// What is measured: each length by both, in turn.
 const ALL: usize = LENGTHS.len() * 2;
+/// How often, one pass after the other: what slows the machine for a moment then slows one
+/// measurement of each length at most, and the quickest counts.
+const PASSES: usize = 3;
+/// Measurements that may follow where a time can't be right.
+const MOST_MORE: usize = 12;
+/// A longer sequence that takes less than this share of a shorter one's time shows that the shorter
+/// one's is wrong.
+const FALLS: f32 = 0.95;
+
+/// Where measuring is.
+#[derive(Clone, Copy, PartialEq)]
+struct Measuring {
+    /// Counts all measurements, so that none is taken for another.
+    round: u32,
+    /// Since it began, or began again.
+    done: usize,
+}
+
+/// Which of the [`ALL`] is measured next, if any.
+fn next(done: usize, costs: &[Cost]) -> Option<usize> {
+    if done < PASSES * ALL {
+        return Some(done % ALL);
+    }
+    (done < PASSES * ALL + MOST_MORE).then(|| too_slow(costs)).flatten()
+}
+
+/// One that took longer than what is twice as long did.
+fn too_slow(costs: &[Cost]) -> Option<usize> {
+    let longer = costs.iter().skip(2);
+    costs.iter().zip(longer).position(|(one, two)| two.milliseconds < FALLS * one.milliseconds)
+}
 
 pub fn view() -> AnyView {
     let lab = use_lab();
     let provenance = use_provenance();
-    let round = RwSignal::new(1u32);
-    // Measured in this round; and the quickest of all rounds, for noise only ever makes one slower.
-    let done = RwSignal::new(0usize);
+    let measuring = RwSignal::new(Measuring { round: 1, done: 0 });
+    // The quickest of all, for noise only ever makes one slower.
     let costs = RwSignal::new(Vec::<Cost>::new());
-    let next = memo(move || {
-        let done = done.get();
-        (done < ALL).then(|| (LENGTHS[done / 2], done % 2 == 1))
-    });
+    // The costs change before the measuring goes on.
+    let at = memo(move || costs.with_untracked(|costs| next(measuring.get().done, costs)));
+    let wanted = move |at: usize| (LENGTHS[at / 2], at % 2 == 1);
     let answered = use_answer(lab, move || {
-        let (length, attention) = next.get()?;
-        lab.started.with(Option::is_some).then(|| ask::Cost {
-            length,
-            attention,
-            round: round.get(),
-        })
+        let (length, attention) = wanted(at.get()?);
+        let round = measuring.get().round;
+        lab.started.with(Option::is_some).then_some(ask::Cost { length, attention, round })
     });
     effect(move || {
         let Some(cost) = answered.answer.get() else { return };
-        {
-            let wanted = next.get_untracked();
-            if wanted == Some((cost.length, cost.attention)) && cost.round == round.get_untracked()
-            {
-                let at = done.get_untracked();
-                costs.update(|costs| match costs.get_mut(at) {
-                    Some(before) if before.milliseconds <= cost.milliseconds => {}
-                    Some(before) => *before = *cost,
-                    None => costs.push(*cost),
-                });
-                done.set(at + 1);
-            }
+        let Measuring { round, done } = measuring.get_untracked();
+        let Some(at) = at.get_untracked() else { return };
+        if cost.round == round && wanted(at) == (cost.length, cost.attention) {
+            costs.update(|costs| match costs.get_mut(at) {
+                Some(before) if before.milliseconds <= cost.milliseconds => {}
+                Some(before) => *before = *cost,
+                None => costs.push(*cost),
+            });
+            measuring.set(Measuring { round: round + 1, done: done + 1 });
         }
     });
     let again = move |_| {
-        round.update(|round| *round += 1);
-        done.set(0);
+        measuring.update(|now| *now = Measuring { round: now.round + 1, done: 0 });
+    };
+    // All of them once it is finished.
+    let count = move || match at.get() {
+        Some(_) => measuring.get().done.min(ALL - 1),
+        None => ALL,
     };
     let lines = Signal::derive(move || costs.with(|costs| curves(costs)));
     view! {
@@ -59,8 +86,11 @@ pub fn view() -> AnyView {
             <button type="button" class="button" data-testid="qkv-cost-again" on:click=again>"Measure again"</button>
         </div>
         <LinesFigure name="qkv-cost" title="Time to read T vectors" lines provenance hint="Measuring …"/>
-        <p class="view-note qkv-verdict" data-testid="qkv-cost" data-count=move || done.get().to_string()>
-            {move || costs.with(|costs| verdict(costs, done.get()))}
+        <p class="view-note qkv-verdict" data-testid="qkv-cost" data-count=move || count().to_string()>
+            {move || {
+                let done = at.get().map(|_| measuring.get().done);
+                costs.with(|costs| verdict(costs, done))
+            }}
         </p>
         <p class="field-error" role="alert">{move || answered.problem.get()}</p>
     }
@@ -92,10 +122,17 @@ fn curves(costs: &[Cost]) -> Lines {
     }
 }
 
-/// What the times say, in words.
-fn verdict(costs: &[Cost], done: usize) -> String {
-    if done < ALL {
-        return format!("Measured {done} of {ALL}.");
+/// What the times say, in words; or how many are `done`, while it measures.
+fn verdict(costs: &[Cost], done: Option<usize>) -> String {
+    match done {
+        Some(done) if done < PASSES * ALL => {
+            let (pass, done) = (done / ALL + 1, done % ALL);
+            return format!(
+                "Measured {done} of {ALL}, time {pass} of {PASSES}. The quickest of all times counts."
+            );
+        }
+        Some(_) => return "Measuring once more what took too long.".to_owned(),
+        None => {}
     }
     let time = |length: u32, attention: bool| {
         let found = costs.iter().find(|c| (c.length, c.attention) == (length, attention));
@@ -103,6 +140,11 @@ fn verdict(costs: &[Cost], done: usize) -> String {
     };
     let (half, full) = (LENGTHS[LENGTHS.len() - 2], LENGTHS[LENGTHS.len() - 1]);
     let grows = |attention| time(full, attention) / time(half, attention);
+    if [false, true].into_iter().any(|attention| grows(attention) < f64::from(FALLS)) {
+        return "This machine is busy: the longest sequence seems to take less time than one of half its length. \
+                Measure again when it has less to do."
+            .to_owned();
+    }
     let quicker = LENGTHS.iter().rev().find(|length| time(**length, true) < time(**length, false));
     let who = match quicker {
         Some(length) if *length == full => {
@@ -120,4 +162,39 @@ fn verdict(costs: &[Cost], done: usize) -> String {
         grows(true),
         time(full, true)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn costs(milliseconds: &[f32]) -> Vec<Cost> {
+        let cost = |(at, &milliseconds): (usize, &f32)| Cost {
+            length: LENGTHS[at / 2],
+            attention: at % 2 == 1,
+            round: 1,
+            milliseconds,
+            runs: 1,
+        };
+        milliseconds.iter().enumerate().map(cost).collect()
+    }
+
+    #[test]
+    fn what_took_too_long_is_measured_again() {
+        // Recurrent and attention, each at two lengths.
+        let right = costs(&[1.0, 2.0, 2.0, 1.95]);
+        let wrong = costs(&[4.0, 2.0, 0.5, 8.0]);
+        assert_eq!((too_slow(&right), too_slow(&wrong)), (None, Some(0)));
+        assert_eq!(next(0, &[]), Some(0));
+        assert_eq!(next(ALL + 3, &wrong), Some(3), "pass after pass");
+        assert_eq!((next(PASSES * ALL, &right), next(PASSES * ALL, &wrong)), (None, Some(0)));
+        assert_eq!(next(PASSES * ALL + MOST_MORE, &wrong), None, "not for ever");
+        let said = |longest: f32| {
+            let times = (0..ALL).map(|at| if at == ALL - 2 { longest } else { (at + 1) as f32 });
+            verdict(&costs(&times.collect::<Vec<_>>()), None)
+        };
+        assert!(said(22.0).contains("the recurrent layer takes 2.0 times as long, 22.00 ms"));
+        assert!(said(1.0).starts_with("This machine is busy"));
+        assert!(verdict(&right, Some(ALL + 3)).starts_with("Measured 3 of 14, time 2 of 3."));
+    }
 }

@@ -14,15 +14,16 @@ use leptos::prelude::*;
 use unroll_protocol::{
     Link, StudySpec,
     link::Chapter,
-    study::qkv::{Experiment, Models},
+    study::qkv::{Cost, Experiment, LENGTHS, Models, ask},
 };
 
 use super::Info;
 use crate::{
-    course::{ChapterFrame, Lab, StageView, further, use_together},
+    course::{ChapterFrame, Lab, StageView, further, use_lab, use_together},
+    questions::{Answered, use_fixed_answer},
     reactive::memo,
     store::Store,
-    teaching::live,
+    teaching::{Live, live},
 };
 
 #[cfg(test)]
@@ -58,7 +59,7 @@ fn QkvChapter() -> impl IntoView {
         <ChapterFrame
             script=&words::SCRIPT
             further
-            live=vec![live("width", move || store.link.with(|link| link.qkv.dimensions.to_string()))]
+            live=lives(store)
             asks=vec![("qkv", ViewFn::from(check::check))]
             more=more::more
             views=vec![
@@ -75,13 +76,49 @@ fn QkvChapter() -> impl IntoView {
     }
 }
 
+/// What the text reads off the settings and this machine.
+fn lives(store: Store) -> Vec<Live> {
+    let lab = use_lab();
+    let on_cost = lab.on_view("cost");
+    // The longest text only. The figure measures all lengths, again and again.
+    let time = |attention: bool| {
+        use_fixed_answer(lab, move || {
+            on_cost.get().then_some(ask::Cost {
+                length: LENGTHS[LENGTHS.len() - 1],
+                attention,
+                round: 0,
+            })
+        })
+    };
+    let (recurrent, attention) = (time(false), time(true));
+    let cost = memo(move || {
+        let took = |time: Answered<Cost>| time.read(|cost| cost.milliseconds);
+        Some(quicker(took(recurrent)?, took(attention)?))
+    });
+    vec![
+        live("width", move || store.link.with(|link| link.qkv.dimensions.to_string())),
+        live("cost", move || cost.get().unwrap_or("Which curve is lower at the end?").to_owned()),
+    ]
+}
+
+/// Which of the two layers is quicker at the longest text, and why, by the milliseconds that each took.
+fn quicker(recurrent: f32, attention: f32) -> &'static str {
+    if attention > recurrent {
+        "On this processor attention loses at the longest text: it has more sums to do, and few hands to do them. \
+         On a GPU, waiting is what costs."
+    } else {
+        "On this processor attention wins even at the longest text: all its sums take less time than so many steps \
+         one after another."
+    }
+}
+
 /// What is to be known of the models; nothing of them can be changed.
 fn settings(models: Memo<Models>) -> AnyView {
     let about = move || match models.get() {
         Models::Text => {
             "A small GPT learns your text. It has 2 layers of 2 heads, is 32 units wide, and reads 24 \
-             characters at a time, with positions and a causal mask. The figures take the mask away, until you \
-             switch it on. What the shuffle, the random vectors \
+             characters at a time, with positions and a causal mask. You can switch the mask off in the figures. \
+             What the shuffle, the random vectors \
              and the cost show does not depend on what it has learned."
         }
         Models::Order => {

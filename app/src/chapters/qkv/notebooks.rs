@@ -12,7 +12,7 @@ pub const ALL: &[&Notebook] = &[&ATTENTION];
 
 pub const ATTENTION: Notebook = Notebook {
     code: include_str!("code/attention.py"),
-    title: "The attention of one head",
+    title: "The attention of one head, without a mask",
     model: |_| 0,
     weights: |_| Vec::new(),
     asks,
@@ -26,15 +26,11 @@ fn asks(link: &Link, sentence: &str) -> Result<Packed, &'static str> {
             "The notebook covers the model that reads your text. Open the first view to see it.",
         );
     }
-    if settings.causal {
-        return Err(
-            "The notebook uses no mask: masks come in the next chapter. Turn off the mask first.",
-        );
-    }
     Ok(ask::Head {
         text: sentence.to_owned(),
         memory: settings.memory,
-        causal: settings.causal,
+        // Masks come in the next chapter.
+        causal: false,
         layer: settings.layer - 1,
         head: settings.head - 1,
         query: settings.query.saturating_sub(1),

@@ -162,6 +162,10 @@ fn verdict(shuffle: &Shuffle) -> AnyView {
         (true, true) => "With a causal mask and positions",
     };
     if is_same(shuffle) {
+        if most == 0.0 {
+            return view! { {how}", no output changed at all. Each token finds the same others, wherever they stand." }
+                .into_any();
+        }
         view! {
             {how}", no output changed. The largest difference is "<b>{format!("{most:.7}")}</b>
             ", where outputs go up to "{format!("{largest:.3}")}". That is only rounding, because sums are added up in \

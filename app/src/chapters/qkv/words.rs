@@ -15,18 +15,17 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "Recurrent networks are slow to train: step 100 must wait for step 99. In 2017 Ashish Vaswani and \
-                   seven others asked whether attention could do the work alone. In “She had a dog”, the word “had” \
-                   may look for who had the dog. It finds “She”, and takes in what “She” has to offer. If every word \
-                   does this at once, no word has to wait.\n\n\
-                   Here a small model reads your sentence, one character per token. You see how much each token \
-                   takes from every token: from itself, and from those before and after it. Nothing is hidden yet. A \
-                   mask can hide tokens, which is what the next chapter is about.",
+                   seven others let attention do the work alone, so that no step waits.\n\n\
+                   Here a small model reads your sentence, one character per token. Each token may look at itself \
+                   and at those before it: the stronger the color, the more it takes. Why only at those, the next \
+                   chapter says.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "An inner product in place of the little network",
-            text: "How does “had” find “She”? Each token makes three vectors, each with a learned matrix of its own. \
+            text: "In “She had a dog”, the word “had” may look for who had the dog. How does it find “She”? Each \
+                   token makes three vectors, each with a learned matrix of its own. \
                    One says what the token looks for: its [query](query) [q](#q query). One says how it can be \
                    found: its [key](key) [k](#k key). One is what it hands over: its [value](value) [v](#v value). \
                    When all three come from one sentence, this is [self-attention](self-attention).\n\n\
@@ -50,15 +49,14 @@ pub const SCRIPT: Script = Script {
             asks: &["qkv-cross"],
         },
         Beat {
-            title: "The variance of q · k is d_k",
-            text: "Roll one die. Then roll a hundred and add them up: the sum varies far more, and the variance \
-                   measures how much. A score is such a sum, with one term for each of the d_k numbers in q and k. \
-                   Here there are {width}, each drawn at random, independently, with mean 0 and variance 1, so the \
-                   score has variance d_k. With many terms one score is often far ahead, softmax gives it nearly \
-                   everything, and then the gradient almost vanishes.\n\n\
-                   Dividing each score by the square root of d_k brings the variance back to 1. The \
-                   [entropy](entropy) says how evenly the weights are spread, in units called [nats](nat). Drag the \
-                   width and compare the two colors.",
+            title: "Why scores are divided",
+            text: "A score is a sum with one term for each number in q and k. We call their number d_k. The more \
+                   terms, the farther apart the scores. Then one score runs far ahead. Softmax gives it nearly \
+                   everything, and hardly any gradient gets through.\n\n\
+                   So each score is divided by the square root of d_k. Here q and k hold {width} random numbers. \
+                   How far apart their scores are is measured by the variance: undivided it is about d_k, and \
+                   divided about 1. The [entropy](entropy) says how evenly the weights are spread, in \
+                   [nats](nat). Drag the width and compare the two colors.",
             set: |link| {
                 put(link, Experiment::Scale);
                 link.qkv.dimensions = 256;
@@ -72,7 +70,10 @@ pub const SCRIPT: Script = Script {
                    shuffled: each output moves along with its token, and its numbers stay the same but for \
                    rounding.\n\n\
                    Press “Shuffle again”, then guess below what changes when a mask hides later tokens.",
-            set: |link| put(link, Experiment::Shuffle),
+            set: |link| {
+                put(link, Experiment::Shuffle);
+                link.qkv.causal = false;
+            },
             asks: &["qkv"],
         },
         Beat {
@@ -92,8 +93,7 @@ pub const SCRIPT: Script = Script {
             text: "A recurrent layer reads a text of T tokens in T steps, each waiting for the one before. Attention \
                    compares all T tokens with all T at once: T × T scores, but no waiting. A GPU, the chip that most \
                    models train on, has thousands of hands, and waiting leaves them idle.\n\n\
-                   The figure measures both on your machine, right now. Pause training for a steady result. Where do \
-                   the curves cross, if they do?",
+                   The figure measures both on your machine, right now. Pause training for a steady result. {cost}",
             set: |link| put(link, Experiment::Cost),
             asks: &["qkv-cost"],
         },
@@ -108,9 +108,9 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Put a causal mask on, and pick the first row. Whatever its score, its one weight is 1. Then go \
+            text: "Pick the first row. It sees only itself: whatever its score, its one weight is 1. Then go \
                    down one row, where there are two weights. Would they change if both scores rose by 5?",
-            label: "Mask, first row",
+            label: "First row",
             id: "first",
             set: |link| (link.qkv.query, link.qkv.key, link.qkv.causal) = (1, 1, true),
             sentence: None,
@@ -232,7 +232,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "The numbers in every token’s output change.",
-                    "Without positions or a mask they stay, but for rounding. Go back one beat and look.",
+                    "Without positions or a mask they stay, but for rounding. Go back one step and look.",
                 ),
                 (
                     "Nothing is wrong.",

@@ -25,7 +25,7 @@ use crate::{
     course::{
         ChapterFrame, Lab, Sentence, StageView, further, use_lab, use_provenance, use_setting,
     },
-    figures::{Dash, Hue, Line, Lines, LinesFigure, Provenance, Slot},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Provenance, Slot, YScale},
     questions::{Answered, use_answer},
     reactive::{effect, memo},
     store::Store,
@@ -254,6 +254,9 @@ fn LossView(shared: Shared) -> impl IntoView {
                         Line::new(series.name.clone(), hue, dash, series.points())
                     })
                     .collect(),
+                y_scale: if end_only { YScale::Linear } else { YScale::Close },
+                y_range: end_only.then_some((0.0, 1.0)),
+                x_range: Lines::steps(history.last_step()),
                 ..Lines::default()
             }
         })

@@ -20,23 +20,23 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "In the late 1980s, many networks read a text through a window of fixed length. What had left the \
-                   window was gone, and the same word one place later looked like a new word. In 1990 Jeffrey Elman \
-                   gave his network a memory of its own instead.\n\n\
-                   That memory is the [state](hidden-state), a strip of numbers. The [character](#input input) comes \
-                   in through a matrix, a table of numbers called [W](#w weight), and the previous state through \
-                   another, [U](#u weight). Together they make the [new state](#state hidden), from which a third \
-                   matrix, [V](#v weight), works out what is [expected next](#output output). Drawn once, this is a \
-                   cell with a loop. Press “Unroll one step” and watch what is copied.",
+                   window was gone. In 1990 Jeffrey Elman gave his network a memory instead: the \
+                   [state](hidden-state), a strip of numbers.\n\n\
+                   Press “Unroll one step” and watch what is copied. A second network, an LSTM, trains beside this \
+                   one; you will meet it later.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "One cell and a loop",
             text: "Imagine reading with one small index card as your only memory. You read a character, look at your \
-                   card, and rewrite the card before the next character comes. Whatever you want to know later must be \
-                   on it.\n\n\
-                   The cell does just that. Its card is the state, {units} numbers here, which it rewrites by the same \
-                   rule at every step. This is called [recurrence](recurrence).",
+                   card, and rewrite the card before the next character comes. Whatever you want to know later must \
+                   be on it.\n\n\
+                   The cell does just that, and its card is the state, {units} numbers here. The [character](#input \
+                   input) comes in through a matrix, a table of numbers called [W](#w weight), and the previous \
+                   state through another, [U](#u weight). Together they make the [new state](#state hidden), from \
+                   which a third matrix, [V](#v weight), works out what is [expected next](#output output). The rule \
+                   is the same at every step, and this is called [recurrence](recurrence).",
             set: |_| {},
             asks: &[],
         },
@@ -51,7 +51,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The whole sentence",
-            text: "Unrolled to the end of the sentence, the loop is a deep network with one layer, or stage, per \
+            text: "Unrolled to the end of the sentence, the loop is a deep network with one layer per \
                    character: {length} for yours. At the top of each column you see the character that should come \
                    next, and what the network expects. Compare them.\n\n\
                    All arrows between columns point to the right, so a state knows what has been read so far, and \

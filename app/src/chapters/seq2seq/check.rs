@@ -81,13 +81,18 @@ pub fn half(page: Page) -> AnyView {
     let lost = memo(move || {
         measured.with(|measured| measured.iter().find(|(_, share)| *share < 0.5).copied())
     });
+    // So far it has learned no length.
+    let is_early = memo(move || measured.with(|all| all.iter().all(|(_, share)| *share < 0.5)));
     let options = Signal::derive(move || {
+        if is_early.get() {
+            return Vec::new();
+        }
         let parts = parts.get();
         let named = parts.iter().map(|(from, to)| format!("Between {from} and {to} characters"));
         named.chain(["At none of these".to_owned()]).collect::<Vec<_>>()
     });
     let answer = Signal::derive(move || {
-        if measured.with(Vec::is_empty) {
+        if is_early.get() {
             return None;
         }
         let parts = parts.get();
@@ -101,16 +106,20 @@ pub fn half(page: Page) -> AnyView {
             let at =
                 if bin.0 == bin.1 { bin.0.to_string() } else { format!("{} to {}", bin.0, bin.1) };
             format!(
-                "At a length of {at}, {:.0}% are correct. The next beat shows all lengths.",
+                "At a length of {at}, {:.0}% are correct. The next step shows all lengths.",
                 100.0 * share
             )
         }
         None => "At least half are correct at every length measured.".to_owned(),
     });
-    let question = "Go from short sources to long ones. At which length do fewer than half of the \
-                    answers come out correctly for the first time?";
+    let question = move || match is_early.get() {
+        true => {
+            "Train on first, to step 400 or so: at every length, fewer than half of the answers are right so far."
+        }
+        false => "As sources get longer, where do right answers first drop below half?",
+    };
     view! {
-        <CheckYourself id="seq2seq-half" question=Signal::stored(question.to_owned()) options answer explain
+        <CheckYourself id="seq2seq-half" question=Signal::derive(move || question().to_owned()) options answer explain
             on_right=use_right("seq2seq-half")/>
     }
     .into_any()

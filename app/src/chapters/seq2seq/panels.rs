@@ -23,15 +23,11 @@ use crate::{
 #[component]
 pub fn Outcome(page: Page) -> impl IntoView {
     let lab = use_lab();
+    let Steps { count, shown, .. } = Steps::new(page);
     let outcome = memo(move || {
         let reading = page.reading.get()?;
-        let written = &reading.greedy();
-        let said = match &reading.right {
-            Some(right) if right == written => format!("Written: {written}. That is right."),
-            Some(right) => format!("Written: {written}. Right would be {right}."),
-            None => format!("Written: {written}. There is no right answer to this source."),
-        };
-        Some(said)
+        let all = shown.get() >= count.get();
+        Some(said(&reading, (!all).then(|| shown.get())))
     });
     let share = memo(move || lab.history.with(|h| h.named(RIGHT).and_then(|s| s.last())));
     view! {
@@ -46,6 +42,25 @@ pub fn Outcome(page: Page) -> impl IntoView {
             </span>
         </p>
     }
+}
+
+/// What was written beside what is right, or what the first steps wrote, where only these are on show.
+fn said(reading: &Reading, steps: Option<usize>) -> String {
+    let all = reading.greedy();
+    let (written, begins) = match steps {
+        Some(steps) => {
+            let ids = reading.written.iter().take(steps).filter(|id| **id != 0);
+            let symbol = |id: &u32| reading.symbols.get(*id as usize).cloned().unwrap_or_default();
+            (ids.map(symbol).collect::<String>(), "Written so far: ")
+        }
+        None => (all.to_string(), "Written: "),
+    };
+    let end = match &reading.right {
+        Some(right) if steps.is_none() && *right == written => "That is right.".to_owned(),
+        Some(right) => format!("Correct answer: {right}."),
+        None => "There is no right answer to this source.".to_owned(),
+    };
+    format!("{begins}{written}. {end}")
 }
 
 /// What the decoder expects in each step, and the likeliest of one.
@@ -281,6 +296,16 @@ mod tests {
             prefixes: vec![prefix("b", Some("b")), prefix("b", None)],
             ..Reading::default()
         }
+    }
+
+    #[test]
+    fn no_more_is_said_to_be_written_than_is_on_show() {
+        let reading = reading();
+        assert_eq!(said(&reading, Some(1)), "Written so far: b. Correct answer: ab.");
+        assert_eq!(said(&reading, None), "Written: b. Correct answer: ab.");
+        let right = Reading { right: Some("b".to_owned()), ..reading };
+        assert_eq!(said(&right, None), "Written: b. That is right.");
+        assert_eq!(said(&right, Some(1)), "Written so far: b. Correct answer: b.");
     }
 
     #[test]

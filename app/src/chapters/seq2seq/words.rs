@@ -104,11 +104,11 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "A translation rarely has as many words as its source, and the order of the words often differs. \
-                   The networks so far could not write such an answer, so in 2014 two groups, one around Cho and one \
-                   around Sutskever, used a pair of them. One reads the whole source, and the other writes.\n\n\
-                   Here you train such a pair. It reads a source and learns to write: {task}. At the top of the \
-                   figure you see whether it got this one right.",
+            text: "A translation rarely has as many words as its source, and their order often differs. So in 2014 \
+                   two groups, one around Cho and one around Sutskever, used a pair of networks: one reads the whole \
+                   source, and the other writes.\n\n\
+                   Here you train such a pair. It learns to write: {task}. Above the figure you see whether it got \
+                   this one right.",
             set: |_| {},
             asks: &[],
         },
@@ -149,9 +149,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A narrower neck",
-            text: "If the neck is the trouble, a narrower one should make it worse. Here the vector has only 8 \
-                   numbers. Train to step 400, then go back one beat, train the first model just as long, and \
-                   compare where each curve falls.",
+            text: "If the neck is the trouble, a narrower one should make it worse. Here the vector has only \
+                   {hidden} numbers. Press Train: at which lengths does the curve rise, and where does it stay low?\n\n\
+                   The first experiment under “Try it” trains two models side by side: one with 32 numbers, and one \
+                   with 8.",
             set: |link| {
                 link.seq2seq.hidden = 8;
                 link.view = "lengths".to_owned();
@@ -163,8 +164,8 @@ pub const SCRIPT: Script = Script {
             text: "Does it matter at which end the reading starts? Now the task is to copy, and the source is read \
                    from its end, so the letter written first is the one read last. Sutskever’s group also read \
                    English sentences from the end, and found that their French translations improved.\n\n\
-                   Train this model, then open the settings, uncheck “Read from the end”, and train that one just as \
-                   long. Which curve is higher?",
+                   Press Train. The third experiment under “Try it” trains this model beside one that reads from the \
+                   start. Which curve is higher?",
             set: |link| {
                 (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true);
                 link.view = "lengths".to_owned();
@@ -202,12 +203,13 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Give the vector 8 numbers and train to step 400. Then give it 64 and do the same. At which \
-                   length does each curve fall?",
-            label: "8 numbers",
+            text: "Two models train side by side: one with 32 numbers, and one, its twin, with 8. Press Train. At \
+                   which length does each curve fall?",
+            label: "32 and 8 numbers",
             id: "seq2seq-narrow",
             set: |link| {
-                link.seq2seq.hidden = 8;
+                link.seq2seq.hidden = 32;
+                link.twin = "seq2seq-hidden:8".to_owned();
                 link.view = "lengths".to_owned();
             },
             sentence: None,
@@ -221,11 +223,15 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Now copy, but read the source from its end, so that what is written first was read last. Does \
-                   it help? Guess first.",
-            label: "Copy, read from the end",
+            text: "Two models learn to copy. One reads the source from its end, so that what is written first was \
+                   read last. Its twin reads from the start. Guess which curve will be higher, then press Train.",
+            label: "From the end, from the start",
             id: "seq2seq-backwards",
-            set: |link| (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true),
+            set: |link| {
+                (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true);
+                link.twin = "seq2seq-backwards:0".to_owned();
+                link.view = "lengths".to_owned();
+            },
             sentence: None,
         },
         Trial {

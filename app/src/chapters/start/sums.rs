@@ -11,6 +11,8 @@ use crate::figures::{
 
 const SCORE: Hue = Hue::Weight;
 const SHARE: Hue = Hue::Output;
+/// Of the dot that a score is moved by, in pixels.
+const KNOB: f64 = 9.0;
 /// What could come after “th”.
 const LETTERS: [&str; 4] = ["e", "a", "o", "z"];
 
@@ -40,6 +42,24 @@ pub fn percent(share: f64) -> String {
     if share < 0.0005 { "under 0.1%".to_owned() } else { format!("{}%", shown(100.0 * share, 1)) }
 }
 
+/// The middles of labels of these widths, each as near to where it belongs as lets all of them stand
+/// `gap` apart, the last one ahead of `end`.
+fn beside_each_other(middles: &[f64], widths: &[f64], gap: f64, end: f64) -> Vec<f64> {
+    let mut places = Vec::with_capacity(middles.len());
+    let mut free = f64::MIN;
+    for (middle, width) in middles.iter().zip(widths) {
+        let place = middle.max(free + width / 2.0);
+        free = place + width / 2.0 + gap;
+        places.push(place);
+    }
+    let mut end = end;
+    for (place, width) in places.iter_mut().zip(widths).rev() {
+        *place = place.min(end - width / 2.0);
+        end = *place - width / 2.0 - gap;
+    }
+    places
+}
+
 fn draw_shares(numbers: &[f64], (width, height): (f64, f64), pen: &mut Pen) -> Vec<Grip> {
     let scores = &numbers[..4];
     let (powers, _, shares) = softmax(scores);
@@ -48,39 +68,61 @@ fn draw_shares(numbers: &[f64], (width, height): (f64, f64), pen: &mut Pen) -> V
     let column = (width - left) / 4.0;
     let middle = |i: usize| left + (i as f64 + 0.5) * column;
     let strip = (2.6 * font).min(height * 0.16);
-    let (strip_top, room) = (height - strip - 1.7 * font, height - strip - 5.6 * font);
-    // Scores, from a line in the middle of their room.
-    let (zero, unit) = (room / 2.0 + 0.4 * font, room / 2.0 / 4.4);
+    let strip_top = height - strip - 2.0 * font;
+    let below = strip_top - 0.8 * font;
+    // Scores, from a line in the middle of what is left, with a number beyond the tip of each.
+    let room = below - 1.6 * font;
+    let beyond = KNOB + 1.4 * font;
+    let unit = ((room - 2.0 * beyond) / 8.0).max(1.0);
+    let zero = beyond + 4.0 * unit;
     pen.text(SCORE, true, (0.0, zero + 0.35 * font), Anchor::Start, "scores");
     pen.wire(Hue::Muted, 1.5, &format!("M{left:.1} {zero:.1}H{width:.1}"));
     let bar = (column * 0.42).min(4.0 * font);
-    for (i, score) in scores.iter().enumerate() {
-        let long = score * unit;
-        pen.shade(SCORE, (middle(i) - bar / 2.0, zero - long.max(0.0)), (bar, long.abs()), 0.65);
-        let beside = (middle(i) + bar / 2.0 + 6.0, zero - long + 0.35 * font);
-        pen.text(Hue::Ink, false, beside, Anchor::Start, &shown(*score, 1));
+    for (i, (score, letter)) in scores.iter().zip(LETTERS).enumerate() {
+        let (long, x) = (score * unit, middle(i));
+        pen.shade(SCORE, (x - bar / 2.0, zero - long.max(0.0)), (bar, long.abs()), 0.65);
+        // The letter on the side of the line that the bar leaves free.
+        let tip = zero - long;
+        let (value_at, letter_at) = if *score < 0.0 {
+            (tip + KNOB + 1.1 * font, zero - 0.75 * font)
+        } else {
+            (tip - KNOB - 0.4 * font, zero + 1.55 * font)
+        };
+        pen.text(Hue::Ink, false, (x, value_at), Anchor::Middle, &shown(*score, 1));
+        pen.text(Hue::Ink, true, (x, letter_at), Anchor::Middle, letter);
     }
-    let letters = room + 1.3 * font;
-    let below = letters + 1.5 * font;
     pen.text(Hue::Muted, false, (0.0, below), Anchor::Start, "powers");
-    for (i, (power, letter)) in powers.iter().zip(LETTERS).enumerate() {
-        pen.text(Hue::Ink, true, (middle(i), letters), Anchor::Middle, letter);
+    for (i, power) in powers.iter().enumerate() {
         pen.text(Hue::Muted, false, (middle(i), below), Anchor::Middle, &shown(*power, 2));
     }
-    // One whole, cut into shares.
+    // One whole, cut into shares. What is too small for its label has it as near as there is room.
     pen.text(SHARE, true, (0.0, strip_top + strip / 2.0 + 0.35 * font), Anchor::Start, "shares");
     let mut from = left;
     let whole = width - left;
+    let named = |(letter, share): (&str, &f64)| {
+        let share = if *share < 0.0005 { "<0.1%".to_owned() } else { percent(*share) };
+        format!("{letter} {share}")
+    };
+    let labels: Vec<String> = LETTERS.into_iter().zip(&shares).map(named).collect();
+    let middles: Vec<f64> = shares
+        .iter()
+        .map(|share| {
+            from += share * whole;
+            from - share * whole / 2.0
+        })
+        .collect();
+    let widths: Vec<f64> =
+        labels.iter().map(|label| label.chars().count() as f64 * 0.6 * font).collect();
+    let places = beside_each_other(&middles, &widths, 0.7 * font, width);
     for (i, share) in shares.iter().enumerate() {
-        let wide = share * whole;
+        let (wide, at) = (share * whole, middles[i]);
         let depth = [0.8, 0.55, 0.35, 0.2][i];
-        pen.shade(SHARE, (from, strip_top), ((wide - 2.0).max(0.5), strip), depth);
-        let label = format!("{} {}", LETTERS[i], percent(*share));
-        if wide > label.chars().count() as f64 * 0.6 * font {
-            let at = (from + wide / 2.0, height - 0.3 * font);
-            pen.text(Hue::Ink, false, at, Anchor::Middle, &label);
+        pen.shade(SHARE, (at - wide / 2.0, strip_top), ((wide - 2.0).max(0.5), strip), depth);
+        if (places[i] - at).abs() > wide / 2.0 {
+            let (foot, head) = (strip_top + strip + 2.0, height - 1.25 * font);
+            pen.wire(Hue::Muted, 1.0, &format!("M{at:.1} {foot:.1}L{:.1} {head:.1}", places[i]));
         }
-        from += wide;
+        pen.text(Hue::Ink, false, (places[i], height - 0.3 * font), Anchor::Middle, &labels[i]);
     }
     let grip = |i: usize| Grip {
         at: (middle(i), zero - scores[i] * unit),
@@ -252,6 +294,14 @@ mod tests {
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         let (_, _, moved) = softmax(&[3.0, 2.0, 1.0, 0.0]);
         assert!(shares.iter().zip(&moved).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+
+    #[test]
+    fn labels_stand_beside_each_other() {
+        let apart = beside_each_other(&[50.0, 150.0], &[40.0, 40.0], 5.0, 200.0);
+        assert_eq!(apart, [50.0, 150.0], "where they belong");
+        let crowded = beside_each_other(&[50.0, 190.0, 199.0], &[40.0, 40.0, 40.0], 5.0, 200.0);
+        assert_eq!(crowded, [50.0, 135.0, 180.0], "none passes the edge");
     }
 
     #[test]

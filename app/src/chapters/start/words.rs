@@ -44,7 +44,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "How much do they agree?",
-            text: "This time, multiply place by place and add up the results. This is the **dot product**, also called \
+            text: "This time, multiply place by place and add up the results. This is the **dot product**, or \
                    [inner product](inner-product), and it is {dot} now.\n\n\
                    Keep b about as long as it is and turn it toward a, and the number grows. Turn it away, and the \
                    number shrinks: at a right angle it is 0, and beyond that it is negative. So one number says how \

@@ -132,7 +132,7 @@ fn Merging(shown: Shown) -> impl IntoView {
                 </button>
                 <button type="button" class="button" data-testid="unmerge"
                     aria-disabled=move || (made() == 0).then_some("true") on:click=back>
-                    "Take the last one back"
+                    "Undo the last merge"
                 </button>
             <p class="tokens-last" role="status" data-testid="merge-last">{said}</p>
         </div>

@@ -21,30 +21,31 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "Around 2015, neural networks for translation knew a fixed list of words, often 30,000 of them. A \
-                   name that was not on the list came out as “unknown”. In 2016 Sennrich, Haddow and Birch built words \
-                   from frequent pieces instead, so that any word could be written.\n\n\
-                   Such a piece of text is called a [token](token). The list of all tokens is the \
-                   [vocabulary](vocabulary), and a token’s place on that list is its **id**. Here your sentence is cut \
-                   in three ways, with the id under each token. Press Merge to grow the pieces, or click a token to \
-                   see the row of numbers that the model keeps for it.",
+            text: "Around 2015, networks that translated knew a fixed list of words, and any other word came out as \
+                   “unknown”. In 2016 Sennrich, Haddow and Birch built words from frequent pieces, so that any word \
+                   could be written.\n\n\
+                   Such a piece of text is called a [token](token). Here your sentence is cut into tokens in three \
+                   ways. Press Merge to grow the pieces.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "A character is a number",
-            text: "The simplest cut makes each character a token, and its id is its place in the list of all \
-                   characters in the training text. That list has {character-ids} ids here.\n\n\
-                   Two of them are special. One stands for the end of a line. The other is **unknown**, and all \
-                   characters that never occur in the text must share it, so they can’t be told apart.",
+            text: "The list of all tokens is called the [vocabulary](vocabulary), and a token’s place on that list \
+                   is its **id**. It stands under each token.\n\n\
+                   The simplest cut makes each character a token. The list of all characters in the training text \
+                   has {character-ids} ids here. Two of them are special. One stands for the end of a line. The \
+                   other is **unknown**, and all characters that never occur in the text must share it, so they \
+                   can’t be told apart.",
             set: |link| link.tokens.merges = 0,
             asks: &[],
         },
         Beat {
             title: "A byte is a number too",
-            text: "Is there a cut that leaves nothing unknown? A computer stores any text as bytes, which are numbers \
-                   from 0 to 255, so 256 ids are enough for every text in every language. The price is length: an é \
-                   takes two bytes, and most emoji take four or more.\n\n\
+            text: "Is there a cut that leaves nothing unknown? A computer stores any text as bytes, which are \
+                   numbers from 0 to 255, so 256 ids are enough for every text in every language. (The row of bytes \
+                   has one more, for the end of the line.) The price is length: an é takes two bytes, and most emoji \
+                   take four or more.\n\n\
                    Your sentence has {characters} tokens as characters and {bytes} as bytes. Add an é to it and \
                    compare the rows.",
             set: |link| {
@@ -100,7 +101,9 @@ pub const SCRIPT: Script = Script {
                    guess it. Nobody has to write the answers, because the text already has them.\n\n\
                    Slide the window. Each token in it makes one example: given the text up to and including this \
                    token, guess the one after it, the **target**. So a window of {window} tokens holds {window} \
-                   examples. What the model may look at before it guesses is called its [context](context).",
+                   examples. What the model may look at before it guesses is called its [context](context).\n\n\
+                   The last column is the model’s surprise at the target. Averaged over many windows, it is the loss \
+                   at the bottom of the page. Smaller is better.",
             set: |link| {
                 link.tokens.at = 30;
                 link.view = "window".into();

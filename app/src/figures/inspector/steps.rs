@@ -205,7 +205,7 @@ fn exponent(shown: &Shown) -> AnyView {
     };
     view! {
         <p>
-            "m is the row's largest score, "<b class="number">{fixed(top)}</b>" ("
+            "m is the row’s largest score, "<b class="number">{fixed(top)}</b>" ("
             <span class="role-key">{shown.key_name(largest)}</span>
             "). Taking it away changes no weight and keeps the numbers small."
         </p>
@@ -218,7 +218,7 @@ fn weight(shown: &Shown) -> AnyView {
     let (worked, total) = (shown.worked(), shown.paper.sum);
     let how = format!("{} / {}", fixed(worked.exponent), fixed(total)).into_any();
     view! {
-        {line("sum", view! { "The row's sum," }.into_any(),
+        {line("sum", view! { "The row’s sum," }.into_any(),
             format!("of {} exponentials", shown.paper.keys.len()).into_any(), total)}
         {line("weight", view! { "Weight:" }.into_any(), how, worked.weight)}
     }
@@ -249,13 +249,13 @@ fn compared(shown: &Shown) -> AnyView {
     let outcome = if silent {
         "This head is switched off: its output counts as 0.".to_owned()
     } else {
-        format!("The output is at most {} from the model's.", fixed(output))
+        format!("The output is at most {} from the model’s.", fixed(output))
     };
     view! {
         <p class="hint" data-testid="inspector-compared" data-weight=own.to_string()
             data-apart=weight.max(if silent { 0.0 } else { output }).to_string()>
             {format!(
-                "Each line is worked out from the numbers shown, rounded to six decimals. The model's own \
+                "Each line is worked out from the numbers shown, rounded to six decimals. The model’s own \
                  weight is {}, {} from this. {outcome}",
                 fixed(own),
                 fixed(weight)

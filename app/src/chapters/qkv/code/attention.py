@@ -20,7 +20,7 @@ torch.testing.assert_close(out, one_call(Q, K, V))
 Q, K, V = page["queries"], page["keys"], page["values"]  # [T, d_k] each
 d_k = Q.shape[1]
 
-# --- The weights that the page shows, and the mix of one row
+# --- The model’s own weights without a mask, and the mix of one row
 row = page["mix_of"]
 best = weights[row].argmax()
 share = f"{weights[row, best]:.1%}"

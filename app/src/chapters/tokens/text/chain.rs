@@ -149,7 +149,7 @@ pub fn ChainFigure(
     view! {
         <section class="figure tokens-chain" data-testid="figure-tokens-chain"
             data-state=move || if chain.with(Option::is_some) { "live" } else { "empty" }
-            aria-label="The sentence's probability as a product">
+            aria-label="The sentence’s probability as a product">
             <div class="figure-box factors" role="group" on:keydown=move |e| {
                     if let Some(row) = listener(&e) {
                         walk(&e, &row, stop.get_untracked(), true);
