@@ -204,7 +204,7 @@ test("a gate held shut changes the predictions at once, by mouse", async (t) => 
     await eventually(() => page.evaluate(() => window.__told > 0));
     times.push(await page.evaluate(() => window.__told - window.__clicked));
     const held = press % 2 === 0;
-    await eventually(async () => /Before, /.test(await outcome(page)) === held);
+    await eventually(async () => /With nothing held: /.test(await outcome(page)) === held);
   }
   times.sort((a, b) => a - b);
   t.diagnostic(`force to new predictions: ${times.map((time) => time.toFixed(0)).join(", ")} ms`);
@@ -212,7 +212,7 @@ test("a gate held shut changes the predictions at once, by mouse", async (t) => 
   assert(times[0] < 300, `${times} ms`);
   await eventually(() => parameter(page, "gates-forced") === "f:1:0");
   const [, now, asked, was, lossWas, lossNow] = (await outcome(page)).match(
-    /held shut, (\d+) of (\d+) answers are right\. Before, (?:all )?(\d+) were\. The loss goes from ([\d.]+\d) to ([\d.]+\d)/,
+    /held shut, the right answers are (\d+) of (\d+)\. With nothing held: (?:all )?(\d+)\. The loss goes from ([\d.]+\d) to ([\d.]+\d)/,
   );
   assert(Number(now) < Number(was) && Number(was) <= Number(asked));
   assert(Number(lossNow) > Number(lossWas) + 0.2);
@@ -233,7 +233,7 @@ test("keyboard only: force a gate from a step on, undo, and a link that says it"
   await readCell(page, 1, 9);
   await page.keyboard.press("Enter");
   await eventually(() => parameter(page, "gates-forced") === "f:2:1:10");
-  await eventually(async () => /Before, /.test(await outcome(page)));
+  await eventually(async () => /With nothing held: /.test(await outcome(page)));
   const said = await outcome(page);
   await page.reload();
   await eventually(async () => (await outcome(page)) === said, said);
@@ -266,7 +266,7 @@ test("a gate of a unit that is gone is let go with a sentence", async (t) => {
     ),
   );
   assert.equal(await byId(page, "lab-problem").textContent(), "");
-  await eventually(async () => /Before, /.test(await outcome(page)), "the other one is still held");
+  await eventually(async () => /With nothing held: /.test(await outcome(page)), "the other one is still held");
   await byId(page, "control-gates-cell-gru").check();
   await eventually(async () =>
     (await byId(page, "gates-left-out").textContent()).includes("GRU has no input gate"),

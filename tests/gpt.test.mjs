@@ -56,7 +56,7 @@ test("a first visit begins with what the untrained model writes, and where its h
   await openView(page, "writing");
   const step = await train(page, 10);
   await eventually(async () => Number((await byId(page, "sample-text").getAttribute("data-step"))) === step, "written anew");
-  await beat(page).getByText(`After ${step} steps it writes this`).waitFor();
+  await beat(page).getByText(`At step ${step} it writes this`).waitFor();
 });
 
 test("what it wrote before stands over what it writes, and leads back to its moment", async (t) => {

@@ -124,7 +124,7 @@ test("any sentence has a picture or a clear sentence", async (t) => {
   await write("a");
   await eventually(async () => (await exported(page, "machine")).axes[1].labels.length === 1, "one character");
   await write("long words ".repeat(46));
-  await eventually(async () => /last 24 characters here; the \d+ before them are left out/.test(await note.textContent()));
+  await eventually(async () => /only the last 24 characters here, and leaves out \d+ before them/.test(await note.textContent()));
 });
 
 test("a long sentence scrolls in its picture", async (t) => {

@@ -49,8 +49,8 @@ pub const SCRIPT: Script = Script {
             title: "",
             text: "{begins}\n\n\
                    It is a [language model](language-model). It reads text in small pieces, its [tokens](token): \
-                   single characters, unless you choose others. At every token it guesses the next one. Then it \
-                   sees what really came, and learns from its surprise.\n\n\
+                   single characters, unless you choose others. At every token it guesses the next one. In \
+                   training it then sees what really came, and learns from its surprise.\n\n\
                    In 2018 Radford and others trained such a model on thousands of books, which prepared it for \
                    many other tasks. Hence the name: GPT is short for generative [pre-trained](pre-training) \
                    transformer.\n\n\
@@ -87,7 +87,7 @@ pub const SCRIPT: Script = Script {
             title: "What one step learns from",
             text: "Each training step takes a few stretches of the text from random places: a [batch](batch). Each \
                    row here is one of them, and its length is the [block size](block-size). At every token the model \
-                   has to guess the next one, so a row holds as many examples as it has tokens. The darker a cell, \
+                   has to guess the next one, so a row holds as many examples as it has tokens. The stronger the color of a cell, \
                    the more probable the model found the token that really came next.\n\n\
                    Press a row to read its examples. Then train for a minute and look at the curve: the loss is \
                    highest at the start of a row. What does the model lack there?",
@@ -404,7 +404,7 @@ fn begins(store: Store) -> String {
     match store.written.with(|written| written.step) {
         0 => "This GPT knows nothing yet, so what it writes is noise. Press Train and watch: do words come out of it?".into(),
         step => format!(
-            "This GPT began with noise. After {} steps it writes this. Which of the words are real?",
+            "This GPT began with noise. At step {} it writes this. Which of the words are real?",
             grouped(step.into())
         ),
     }

@@ -108,7 +108,7 @@ impl Shown {
             "With these tokens, or after so few steps, other differences weigh more."
         };
         Some(format!(
-            "After {} steps {right} of {letters} lowercase letters lie nearer to the middle of their own kind, \
+            "At step {}, {right} of {letters} lowercase letters lie nearer to the middle of their own kind, \
              vowels or consonants, than to the middle of the other. {told}",
             self.lab.shown(),
         ))

@@ -302,15 +302,16 @@ pub fn InsideFigure(
             class="figure figure-inside"
             style=style
             node_ref=root
-            aria-label="Where its heads look"
+            aria-label="Where the model looks"
             data-testid="figure-inside"
             data-state=move || if view.with(Option::is_some) { "live" } else { "empty" }
             data-step=move || view.with(|v| Some(v.as_ref()?.trace().step.to_string()))
         >
-            <h3>"Where its heads look"</h3>
+            <h3>"Where the model looks"</h3>
             <p class="hint">
-                "Each square is one head, reading “" <span translate="no">{sentence}</span>
-                "”. Each row is a token. Dark cells show which tokens it looks at."
+                "The model looks back with several heads at once. Each square is one head, reading “"
+                <span translate="no">{sentence}</span>
+                "”. Each row is a token that looks. The stronger the color of a cell, the more it looks at that token."
             </p>
             {heads_later(HeadGrid { view, planned, layer, head, switches: None, words: false })}
             <NextToken view selection />

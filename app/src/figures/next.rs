@@ -116,7 +116,11 @@ fn others(view: Memo<Option<HeadView>>, selection: Selection, top: usize) -> Opt
         let shares = v.as_ref()?.next(query);
         let count = shares.len().checked_sub(top).filter(|count| *count > 0)?;
         let shown: f32 = largest(shares, top).iter().map(|(_, share)| share).sum();
-        Some(format!("The other {count} tokens share {:.4}.", (1.0 - shown).max(0.0)))
+        let rest = (1.0 - shown).max(0.0);
+        Some(match count {
+            1 => format!("The one other token has {rest:.4}."),
+            _ => format!("All other tokens together have {rest:.4}."),
+        })
     })
 }
 

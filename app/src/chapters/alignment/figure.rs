@@ -337,8 +337,7 @@ fn Inspector(page: Page) -> impl IntoView {
             } else if lab.shown() == 0 {
                 "Nothing is learned yet. These numbers come from the first, random weights."
             } else {
-                "Later chapters use this panel too. Here there is only one layer and one head, and no score is \
-                 scaled or hidden."
+                "Later chapters use this panel too. Some of its lines get a meaning only there."
             }}
         </p>
     }

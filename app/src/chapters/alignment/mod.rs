@@ -310,8 +310,8 @@ fn lives(page: Page) -> Vec<Live> {
 /// How often each model is right, as a sentence.
 fn how_often(shares: &[(AttentionKind, f32)]) -> String {
     let who = |kind| match kind {
-        AttentionKind::None => "the model with no attention",
-        kind => name(kind),
+        AttentionKind::None => "the model without attention".to_owned(),
+        kind => format!("the model with {} attention", name(kind)),
     };
     match shares {
         [(one, share)] => format!(

@@ -94,11 +94,12 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "How surprised is it?",
-            text: "How surprised was the model? If it gave what came a probability p, its surprise is −ln p: 0 if it \
-                   was certain, and large if it was caught out. Here ln is the natural logarithm, and the unit is \
+            text: "How surprised was the model? If it gave probability p to the character that came, its surprise is \
+                   −ln p. That is 0 if it was certain of this character, and large if it thought the character \
+                   nearly impossible. Here ln is the natural logarithm, and the unit is \
                    the [nat](nat).\n\n\
                    The average over a text is the [loss](loss), also called the [cross-entropy](cross-entropy). \
-                   Training makes it smaller. After {step} steps the loss of your table is {loss}.",
+                   Training makes it smaller. At step {step} the loss of your table is {loss}.",
             set: |link| link.view = "average".into(),
             asks: &["bigram-uniform"],
         },

@@ -132,7 +132,7 @@ fn lives(page: Page) -> Vec<Live> {
         live("both", share(|_| Reader::Both)),
         live("delayed", share(|settings| Reader::Delayed(settings.delay))),
         live("chance", chance),
-        live("ahead", move || page.settings.with(|s| s.ahead.to_string())),
+        live("ahead", move || page.settings.with(|s| controls::counted(s.ahead.into(), "step"))),
         live("delay", move || page.settings.with(|s| s.delay.to_string())),
     ]
 }

@@ -19,7 +19,7 @@ pub const SCRIPT: Script = Script {
                    that reads forward knows only the past. In 1997 Schuster and Paliwal added a second network, \
                    which reads from the end.\n\n\
                    Here random symbols come one by one. At each position several models must name the symbol {ahead} \
-                   steps later. Which of them can?",
+                   later. Which of them can?",
             set: |_| {},
             asks: &[],
         },
@@ -60,14 +60,14 @@ pub const SCRIPT: Script = Script {
             text: "There is another way to see a little of the future, and interpreters know it: stay a few words \
                    behind the speaker. The **delayed** model does the same. It reads forward only, but answers \
                    {delay} steps late, when it has read {delay} more symbols.\n\n\
-                   Asked for the symbol {ahead} steps later, it is right {delayed} of the time. The price is memory: \
+                   Asked for the symbol {ahead} later, it is right {delayed} of the time. The price is memory: \
                    the model must hold what it has read until the answer is due.",
             set: |link| (link.birnn.delay, link.birnn.ahead) = (2, 2),
             asks: &["birnn-late"],
         },
         Beat {
             title: "How far does it see?",
-            text: "What if the answer lies beyond the delay? Here it is {ahead} steps ahead, the delay is {delay}, \
+            text: "What if the answer lies beyond the delay? Here it is {ahead} ahead, the delay is {delay}, \
                    and the delayed model is right {delayed} of the time.\n\n\
                    In the figure with the distances, each line shows how often one model is right at each distance \
                    ahead. Look where a line falls to chance. Then set a longer delay in the settings, train, and see \
@@ -178,7 +178,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Nothing. That is how it sees both sides.",
-                    "Then a change at a later position would change forward states before it. The next step lets you \
+                    "Then a change at a later position would change forward states before it. The next part of the story lets you \
                      check this.",
                 ),
                 (

@@ -173,16 +173,20 @@ fn apart(gap: f64, step: u32) -> &'static str {
 pub fn left(cut: f64, full: f64) -> String {
     let second = match grown(cut) {
         Some(times) => {
-            format!("In your second model the gradient has grown to {times} by the first block.")
+            format!(
+                "In your second model the gradient has grown to {times} its size by the first block."
+            )
         }
         None => {
-            let (share, is) = share(cut);
-            format!("In your second model {share} of the gradient {is} left at the first block.")
+            format!(
+                "In your second model {} of the gradient is left at the first block.",
+                share(cut)
+            )
         }
     };
     match grown(full) {
-        Some(times) => format!("{second} In the full model it has even grown, to {times}."),
-        None => format!("{second} In the full model it is {}.", share(full).0),
+        Some(times) => format!("{second} In the full model it has grown to {times} its size."),
+        None => format!("{second} In the full model {} is left.", share(full)),
     }
 }
 
@@ -195,20 +199,20 @@ fn grown(ratio: f64) -> Option<String> {
     }
 }
 
-/// A share in words, and whether it is one thing or many.
-fn share(ratio: f64) -> (String, &'static str) {
+/// A share in words.
+fn share(ratio: f64) -> String {
     match ratio {
-        0.95.. => return ("nearly all".to_owned(), "is"),
-        0.0095.. => return (format!("about {:.0}%", 100.0 * ratio), "is"),
+        0.95.. => return "nearly all".to_owned(),
+        0.0095.. => return format!("about {:.0}%", 100.0 * ratio),
         _ => {}
     }
     let units =
         [(1e-3, "thousandth"), (1e-6, "millionth"), (1e-9, "billionth"), (1e-12, "trillionth")];
     let unit = units.into_iter().find(|(unit, _)| ratio >= 0.95 * unit);
     match unit.map(|(unit, name)| ((ratio / unit).round(), name)) {
-        Some((1.0, name)) => (format!("about one {name}"), "is"),
-        Some((count, name)) => (format!("about {count} {name}s"), "are"),
-        None => ("next to nothing".to_owned(), "is"),
+        Some((1.0, name)) => format!("about one {name}"),
+        Some((count, name)) => format!("about {count} {name}s"),
+        None => "next to nothing".to_owned(),
     }
 }
 
@@ -237,13 +241,13 @@ mod tests {
     fn what_is_left_of_a_gradient_is_said_in_words() {
         assert_eq!(
             left(4.1e-9, 8.36),
-            "In your second model about 4 billionths of the gradient are left at the first block. In the full model \
-             it has even grown, to about 8 times."
+            "In your second model about 4 billionths of the gradient is left at the first block. In the full model \
+             it has grown to about 8 times its size."
         );
         assert_eq!(
             left(1.3, 0.6),
-            "In your second model the gradient has grown to about 1.3 times by the first block. In the full model it \
-             is about 60%."
+            "In your second model the gradient has grown to about 1.3 times its size by the first block. In the full \
+             model about 60% is left."
         );
         for (ratio, says) in [
             (0.98, "nearly all"),
@@ -252,7 +256,7 @@ mod tests {
             (9.4e-4, "about 940 millionths"),
             (1e-20, "next to nothing"),
         ] {
-            assert_eq!(share(ratio).0, says);
+            assert_eq!(share(ratio), says);
         }
     }
 

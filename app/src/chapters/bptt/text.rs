@@ -13,7 +13,7 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "By 1990 people could train recurrent networks, but only for short memories. In 1991 a student, \
+            text: "By 1990 people could train recurrent networks, but these remembered only the last few steps. In 1991 a student, \
                    Sepp Hochreiter, worked out why.\n\n\
                    Here a plain recurrent network (RNN) and two newer kinds, an LSTM and a GRU, learn the same task. \
                    Each reads a capital letter, then up to {gap} lowercase letters that do not matter. At a “?” it \
@@ -75,8 +75,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "It can also explode",
             text: "The pink curve belongs to a copy of the RNN with U rescaled to a [spectral \
-                   radius](spectral-radius) of {radius}. Apply U again and again, without tanh: in the long run, \
-                   each time makes a ripple longer or shorter by about the same factor. That factor is U’s spectral \
+                   radius](spectral-radius) of {radius}. Apply U to a ripple again and again, without tanh. In the \
+                   long run, each step multiplies its length by about the same factor. That factor is U’s spectral \
                    radius.\n\n\
                    Drag the radius. Well below 1, the gradient dies, and above 1 it can grow: this is the [exploding \
                    gradient](exploding-gradient). With a still larger U, tanh saturates: its slope falls to nearly \

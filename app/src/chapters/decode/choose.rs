@@ -18,7 +18,7 @@ use crate::{
     teaching::{CheckYourself, Live, live},
 };
 
-/// A first choice with less than this is of a model that has hardly learned anything.
+/// A first choice with less than this hardly stands out.
 const LEARNED: f32 = 0.1;
 
 impl Page {
@@ -174,13 +174,14 @@ fn first(bets: &Bets) -> String {
     let best = bets.plain.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
     match best {
         Some((id, share)) if *share >= LEARNED => format!(
-            "Its first choice after your sentence is ‘{}’ with {}. Press “Write it” a few times.",
+            "Its first choice after your sentence is ‘{}’, with a share of {}. Press “Write it” a few times.",
             token::mark(bets.character(id)),
             percent(*share, 0)
         ),
-        Some(_) => "This model has hardly learned anything yet. Press Train, and wait until its first choice \
-                    has at least 30%."
-            .to_owned(),
+        Some(_) => {
+            "So far no token has a large share. Press Train, and watch the largest one grow."
+                .to_owned()
+        }
         None => String::new(),
     }
 }

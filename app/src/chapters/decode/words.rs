@@ -29,8 +29,8 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "A language model never says what comes next. It gives each of the {known} [tokens](token) it \
-                   knows a share: its probability. Picking one is a separate step, called decoding. It needs no \
+            text: "A language model never says what comes next. To each of the {known} [tokens](token) that \
+                   it knows, it gives a share: the token’s probability. Picking one is a separate step, called decoding. It needs no \
                    training, yet it can make a text dull, lively or broken.\n\n\
                    This is your model from the GPT lab. {first}",
             set: |link| choose(link, Sampling::PLAIN),

@@ -346,7 +346,7 @@ fn went(seen: &Seen, what: &str) -> String {
                 free => free.to_string(),
             };
             format!(
-                "{what}, {now} of {asked} answers are right. Before, {free} were. The loss goes from {} to {}.",
+                "{what}, the right answers are {now} of {asked}. With nothing held: {free}. The loss goes from {} to {}.",
                 three(free_loss),
                 three(loss)
             )

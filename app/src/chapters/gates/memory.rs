@@ -112,7 +112,8 @@ fn says(units: &Units) -> String {
     let Some(resets) = with_memory(units, Quantity::Reset) else { return first };
     let resets_words = match resets {
         r if r > 0.3 => "units that reset more often (r near 0) remember for fewer steps",
-        _ => "here the reset gate tells us little about memory",
+        r if r > -0.3 => "here the reset gate tells us little about memory",
+        _ => "here units that reset more often (r near 0) remember longer",
     };
     format!(
         "{first} The mean of the reset gate and the length of memory have correlation {}: {resets_words}.",

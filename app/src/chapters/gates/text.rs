@@ -21,8 +21,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "How could a network hold on to something that it read long ago? In 1997 Hochreiter and \
-                   Schmidhuber gave the RNN a second state, and doors to guard it: **long short-term memory**, or \
-                   **LSTM**.\n\n\
+                   Schmidhuber gave the RNN a second state, and doors to guard it. The result is called **long short-term \
+                   memory**, or **LSTM**.\n\n\
                    This one reads brackets and letters. After every character it must say how many brackets are \
                    open. Nobody told it how to count.",
             set: |_| {},
@@ -42,7 +42,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The forget gate keeps it",
-            text: "A door is called a [gate](gate): a number from 0, shut, to 1, open. The [forget \
+            text: "The doors that guard c are called [gates](gate). A gate is a number from 0, shut, to 1, open. The [forget \
                    gate](#forget-gate weight) f says how much of c stays. A unit that counts needs it open, or its \
                    count leaks away.\n\n\
                    Now f is drawn for every unit: the stronger the color, the more open the gate. Follow the lit \
@@ -67,8 +67,8 @@ pub const SCRIPT: Script = Script {
             title: "Every number is a sum",
             text: "This is one unit at one character, drawn as a circuit. The line on top is c: first the forget \
                    gate multiplies it, then i · g is added. On the way out tanh squeezes c, and what the [output \
-                   gate](#output-gate output) o then lets through is the state h, all that the rest of the network \
-                   sees. Under each box are the two parts of its sum: one from the character, with the bias, and one \
+                   gate](#output-gate output) o then lets through is the state h. The rest of the network sees \
+                   only h. Under each box are the two parts of its sum: one from the character, with the bias, and one \
                    from h of the step before.\n\n\
                    A gate sends its sum through the [sigmoid](sigmoid) σ, whose result lies between 0 and 1. The \
                    candidate uses [tanh](tanh) and may be negative. Press a box to see every product in its sum.",
@@ -107,8 +107,8 @@ pub const SCRIPT: Script = Script {
                    gate](#update-gate weight) z is the share of the old h that stays, and the rest, 1 − z, comes \
                    from a candidate n. The [reset gate](#reset-gate key) r says how much of the old h goes into n.\n\n\
                    In the figure each dot is one gate of one unit. The further right it is, the more open that gate \
-                   is on average, and the higher, the longer a small change lasts in the unit. By z alone, it would \
-                   last 10 steps where z is always 0.9, and a single step where z is always 0.3.\n\n\
+                   is on average, and the higher, the longer a small change lasts in the unit. It lasts as long as at least 37% of it is left. By \
+                   z alone, it would last 10 steps where z is always 0.9, and a single step where z is always 0.3.\n\n\
                    {memory}",
             set: |link| {
                 link.view = "memory".into();

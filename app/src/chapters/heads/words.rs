@@ -79,8 +79,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Put together again",
             text: "Each head has its own small average now. How do they become one? The matrix [W_O](#heads-out \
-                   weight) turns each head’s {numbers} numbers into {width}. Then the results are added. Each token \
-                   passes this sum on to the next layer, through the [residual stream](residual-stream).\n\n\
+                   weight) turns each head’s {numbers} numbers into {width} numbers. Then the results are added up. \
+                   The sum is added to the token’s own row of numbers, its [residual stream](residual-stream), which \
+                   later layers read.\n\n\
                    In the figure each head has a row, and so has the bias: these rows add up to the last one.",
             set: |link| link.view = "written".into(),
             asks: &["heads-sharp"],

@@ -212,7 +212,7 @@ fn note(page: Page) -> String {
     let dropped = (dropped > 0).then(|| {
         let rows = page.pass.read(|pass| pass.tokens.len()).unwrap_or_default();
         format!(
-            "The machine reads the last {rows} {}s here; the {dropped} before them are left out.",
+            "The machine reads only the last {rows} {}s here, and leaves out {dropped} before them.",
             page.store.tokens().unit()
         )
     });
@@ -231,7 +231,7 @@ fn More(page: Page) -> impl IntoView {
             .pass
             .read(|pass| pass.dropped > 0)
             .unwrap_or_default()
-            .then(|| (MOST, "Read more of it".to_owned())),
+            .then(|| (MOST, "Read more of the text".to_owned())),
     };
     move || {
         other().map(|(wanted, label)| {

@@ -147,7 +147,7 @@ fn reach(seen: &Seen) -> String {
     let moved: Vec<usize> = all.filter(|(_, by)| **by != 0.0).map(|(i, _)| i + 1).collect();
     let (Some(first), Some(last)) = (moved.first(), moved.last()) else { return String::new() };
     let which = match moved.len() {
-        1 => format!("Under this mask only output {first} moves."),
+        1 => return format!("Under this mask only output {first} moves."),
         n if last - first + 1 == n => format!("Under this mask outputs {first} to {last} move."),
         n => {
             let list = moved.iter().map(usize::to_string).collect::<Vec<_>>();
@@ -157,7 +157,7 @@ fn reach(seen: &Seen) -> String {
     if *last == leak.masked.len() {
         return which;
     }
-    format!("{which} Those after {last} stay exactly the same.")
+    format!("{which} Outputs after {last} stay exactly the same.")
 }
 
 /// How wide the band is, where it narrows the mask.
@@ -167,9 +167,9 @@ fn width(pattern: &Pattern) -> String {
     match pattern.band {
         _ if !narrows => String::new(),
         1 => "The band has a width of 1: each token sees only itself.".to_owned(),
-        2 => "The band has a width of 2: no token looks further than one place.".to_owned(),
+        2 => "The band has a width of 2: no token looks farther than one place away.".to_owned(),
         wide => format!(
-            "The band has a width of {wide}: no token looks further than {} places.",
+            "The band has a width of {wide}: no token looks farther than {} places away.",
             wide - 1
         ),
     }
@@ -191,10 +191,10 @@ mod tests {
         for (masked, says) in [
             (
                 &[0.0, 1.0, 0.5, 0.06, 0.0][..],
-                "outputs 2 to 4 move. Those after 4 stay exactly the same.",
+                "outputs 2 to 4 move. Outputs after 4 stay exactly the same.",
             ),
             (&[0.0, 1.0, 0.5], "outputs 2 to 3 move."),
-            (&[0.0, 1.0, 0.0], "only output 2 moves. Those after 2 stay exactly the same."),
+            (&[0.0, 1.0, 0.0], "only output 2 moves."),
             (&[0.1, 1.0, 0.0, 0.3], "3 outputs move: 1, 2, 4."),
         ] {
             assert_eq!(reach(&seen(masked)), format!("Under this mask {says}"));

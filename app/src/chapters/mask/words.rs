@@ -90,9 +90,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "Imagine an exam with the solution printed beside each question: you would copy, and learn \
-                   nothing. A model that reads a whole text at once sees the next character, which it should guess. \
-                   So Vaswani and others (2017) covered up what comes later with a [mask](mask).\n\n\
-                   Here a small model learns your text with one. Change the mask, and see what the model now \
+                   nothing. A model that reads a whole text at once is in the same position: it sees the very \
+                   character that it should guess. So Vaswani and others (2017) covered up what comes later with a [mask](mask).\n\n\
+                   Here a small model learns your text with such a mask. Change the mask, and see what the model now \
                    predicts.",
             set: |_| {},
             asks: &[],
@@ -113,7 +113,7 @@ pub const SCRIPT: Script = Script {
             text: "Row {row} averages the tokens it may see in four ways. Three give every token the same share: a \
                    loop that adds up and divides, a [matrix product](matrix-product), and a softmax of scores that \
                    are all 0 or −∞.\n\n\
-                   Attention doesn’t: it lets some tokens count more. Move the row and compare.",
+                   The fourth way is attention, which lets some tokens count more. Move the row and compare.",
             set: |link| link.view = "averages".into(),
             asks: &["mask-wait"],
         },
@@ -142,7 +142,7 @@ pub const SCRIPT: Script = Script {
                    travels. Here each token sees only itself and the one before. But there are two layers, and in \
                    the second the neighbor has already heard from its own neighbor. Count how far the change \
                    reaches, and where it stops. The farthest output may move so little that its cell looks blank: the \
-                   line below the figure names all that move.\n\n\
+                   line below the figure lists every output that moves.\n\n\
                    GPT-3 has such bands in every other layer, only wider.",
             set: |link| {
                 link.view = "leak".into();
@@ -278,7 +278,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "Nothing. Without the mask it writes the same.",
-                    "Try it: the next step takes the mask off, and earlier outputs move.",
+                    "Try it: the next part of the story takes the mask off, and earlier outputs move.",
                 ),
                 (
                     "Earlier tokens would then see later ones, which never happened in training.",

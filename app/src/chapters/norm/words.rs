@@ -149,8 +149,8 @@ pub const SCRIPT: Script = Script {
         },
         Trial {
             text: "An RNN begins with a state of 0, and its sums change as the state fills. So BatchNorm keeps a \
-                   mean and a variance for each time step, and LayerNorm keeps none. Use those of step 12 at every \
-                   step, then those of step 1. Which choice costs more?",
+                   mean and a variance for each time step, and LayerNorm keeps none. Use BatchNorm’s pair from step 12 \
+                   at every step, then those of step 1. Which choice costs more?",
             label: "Step 12’s",
             id: "time",
             set: |link| {

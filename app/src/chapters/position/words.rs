@@ -107,7 +107,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Longer than anything trained on",
-            text: "The models start over once more, and count from the start again. In training no sequence has \
+            text: "The models start over once more, and count from the first symbol again. In training no sequence has \
                    more than 8 symbols, but the figure goes up to 24. Left of the mark \
                    the models do what they were trained for, and right of it they must **extrapolate**: go beyond \
                    what they have seen.\n\n\
@@ -188,15 +188,15 @@ pub const SCRIPT: Script = Script {
             asks: "“The bag can tell ‘abc’ from ‘cab’, but not from ‘abb’.” What is wrong?",
             options: &[
                 (
-                    "It can tell ‘abc’ from neither of the two.",
-                    "It knows what is in the bag. In ‘abb’ there are two of b and no c, and that can be counted.",
+                    "It can’t tell ‘abc’ from either of them.",
+                    "You can count what is in a bag: ‘abb’ has two b’s and no c.",
                 ),
                 (
                     "Nothing is wrong.",
                     "Put ‘cab’ into a bag. It holds one a, one b and one c, and so does the bag of ‘abc’.",
                 ),
                 (
-                    "It is the other way around: ‘abc’ and ‘cab’ make the same bag, and ‘abb’ makes another one.",
+                    "It is the other way around: ‘abc’ and ‘cab’ make the same bag, and ‘abb’ makes a different one.",
                     "A bag keeps how many there are of each letter, and forgets their order. That is all that a model \
                      without positions can use here.",
                 ),

@@ -17,8 +17,8 @@ pub const SCRIPT: Script = Script {
             text: "Recurrent networks are slow to train: step 100 must wait for step 99. In 2017 Ashish Vaswani and \
                    seven others let attention do the work alone, so that no step waits.\n\n\
                    Here a small model reads your sentence, one character per token. Each token may look at itself \
-                   and at those before it: the stronger the color, the more it takes. Why only at those, the next \
-                   chapter says.",
+                   and at those before it: the stronger the color, the more it takes from there. The next chapter says \
+                   why it may not look ahead.",
             set: |_| {},
             asks: &[],
         },
@@ -50,12 +50,12 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Why scores are divided",
-            text: "A score is a sum with one term for each number in q and k. We call their number d_k. The more \
+            text: "A score is a sum of products, one for each place in q and k. The number of places is called d_k. The more \
                    terms, the farther apart the scores. Then one score runs far ahead. Softmax gives it nearly \
                    everything, and hardly any gradient gets through.\n\n\
-                   So each score is divided by the square root of d_k. Here q and k hold {width} random numbers. \
-                   How far apart their scores are is measured by the variance: undivided it is about d_k, and \
-                   divided about 1. The [entropy](entropy) says how evenly the weights are spread, in \
+                   So each score is divided by the square root of d_k. Here q and k each hold {width} random \
+                   numbers, with mean 0 and variance 1. The variance says how far apart their scores lie: about d_k \
+                   before the division, and about 1 after it. The [entropy](entropy) says how evenly the weights are spread, in \
                    [nats](nat). Drag the width and compare the two colors.",
             set: |link| {
                 put(link, Experiment::Scale);
@@ -232,7 +232,7 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "The numbers in every token’s output change.",
-                    "Without positions or a mask they stay, but for rounding. Go back one step and look.",
+                    "Without positions or a mask they stay, but for rounding. Go back one part of the story and look.",
                 ),
                 (
                     "Nothing is wrong.",

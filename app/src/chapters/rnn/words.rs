@@ -32,11 +32,13 @@ pub const SCRIPT: Script = Script {
             text: "Imagine reading with one small index card as your only memory. You read a character, look at your \
                    card, and rewrite the card before the next character comes. Whatever you want to know later must \
                    be on it.\n\n\
-                   The cell does just that, and its card is the state, {units} numbers here. The [character](#input \
+                   The network in the figure does just that. It is drawn as a cell with a loop: the state that \
+                   leaves it comes back in at the next step. Its card is the state, {units} numbers here.\n\n\
+                   The [character](#input \
                    input) comes in through a matrix, a table of numbers called [W](#w weight), and the previous \
                    state through another, [U](#u weight). Together they make the [new state](#state hidden), from \
-                   which a third matrix, [V](#v weight), works out what is [expected next](#output output). The rule \
-                   is the same at every step, and this is called [recurrence](recurrence).",
+                   which a third matrix, [V](#v weight), works out what is [expected next](#output output). To \
+                   apply the same rule to its own last state, step after step, is called [recurrence](recurrence).",
             set: |_| {},
             asks: &[],
         },

@@ -113,9 +113,7 @@ pub fn half(page: Page) -> AnyView {
         None => "At least half are correct at every length measured.".to_owned(),
     });
     let question = move || match is_early.get() {
-        true => {
-            "Train on first, to step 400 or so: at every length, fewer than half of the answers are right so far."
-        }
+        true => "Train on first: so far, fewer than half of the answers are right at every length.",
         false => "As sources get longer, where do right answers first drop below half?",
     };
     view! {

@@ -60,7 +60,11 @@ fn said(reading: &Reading, steps: Option<usize>) -> String {
         Some(right) => format!("Correct answer: {right}."),
         None => "There is no right answer to this source.".to_owned(),
     };
-    format!("{begins}{written}. {end}")
+    match (written.is_empty(), steps) {
+        (true, Some(_)) => format!("Nothing written so far. {end}"),
+        (true, None) => format!("Nothing written. {end}"),
+        _ => format!("{begins}{written}. {end}"),
+    }
 }
 
 /// What the decoder expects in each step, and the likeliest of one.

@@ -32,7 +32,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A character is a number",
             text: "The list of all tokens is called the [vocabulary](vocabulary), and a token’s place on that list \
-                   is its **id**. It stands under each token.\n\n\
+                   is its **id**. The id stands under each token.\n\n\
                    The simplest cut makes each character a token. The list of all characters in the training text \
                    has {character-ids} ids here. Two of them are special. One stands for the end of a line. The \
                    other is **unknown**, and all characters that never occur in the text must share it, so they \
@@ -102,8 +102,9 @@ pub const SCRIPT: Script = Script {
                    Slide the window. Each token in it makes one example: given the text up to and including this \
                    token, guess the one after it, the **target**. So a window of {window} tokens holds {window} \
                    examples. What the model may look at before it guesses is called its [context](context).\n\n\
-                   The last column is the model’s surprise at the target. Averaged over many windows, it is the loss \
-                   at the bottom of the page. Smaller is better.",
+                   The last column says how much the target surprised the model: the less probable the model found \
+                   it, the larger the number. The average over many windows is the [loss](loss), at the bottom of \
+                   the page.",
             set: |link| {
                 link.tokens.at = 30;
                 link.view = "window".into();
