@@ -195,6 +195,6 @@ mod tests {
         };
         assert!(said(22.0).contains("the recurrent layer takes 2.0 times as long, 22.00 ms"));
         assert!(said(1.0).starts_with("This machine is busy"));
-        assert!(verdict(&right, Some(ALL + 3)).starts_with("Measured 3 of 14, time 2 of 3."));
+        assert!(verdict(&right, Some(ALL + 3)).starts_with("Round 2 of 3: 3 of 14 measured."));
     }
 }
