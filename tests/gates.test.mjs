@@ -302,8 +302,8 @@ test("guess first, then hold it; and the question is answered by the model", asy
   await eventually(async () => (await verdict.getAttribute("data-right")) !== null);
   const [, was, still] = (await verdict.textContent()).match(/(\d+) of \d+ were right, (\d+) still are/);
   await byId(page, "gates-shut-it").click();
-  await eventually(async () => (await outcome(page)).startsWith(`With the gate held shut, ${still} of`), still);
-  assert.match(await outcome(page), new RegExp(`Before, (all )?${was} were`));
+  await eventually(async () => (await outcome(page)).startsWith(`With the gate held shut, the right answers are ${still} of`), still);
+  assert.match(await outcome(page), new RegExp(`With nothing held: (all )?${was}\\.`));
 
   // The next question is about what is held now.
   await settled(page);

@@ -37,7 +37,7 @@ async function shownStep(page, step) {
 test("a first visit begins with what the untrained model writes, and where its heads look", async (t) => {
   const page = await site.open(t);
   await eventually(async () => (await byId(page, "sample-text").textContent()).length > 100);
-  await live(page, "heads");
+  await live(page, "inside");
   await beat(page).getByText("knows nothing yet").waitFor();
   await openView(page, "attention");
   await live(page, "attention");
