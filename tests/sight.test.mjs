@@ -211,7 +211,7 @@ const CHAPTERS = [
   },
   {
     address: "?chapter=gpt&layers=1&heads=2&width=16&context=24&batch=4&workers=1",
-    views: { attention: ["Trace", "Writing"], heads: ["Trace", "Writing"], next: ["Trace", "Writing"], batch: ["NextBatch", "Writing"], writing: ["Writing"], loss: ["Writing"] },
+    views: { attention: ["Trace", "Writing"], heads: ["Trace", "Writing"], next: ["Trace", "Writing"], batch: ["NextBatch", "Writing"], writing: ["Trace", "Writing"], loss: ["Writing"] },
   },
   {
     address: "?chapter=decode&layers=1&heads=2&width=16&context=24&batch=4&workers=1",
