@@ -142,7 +142,7 @@ test("click a token: its row is looked up, and is the product with its one-hot v
 test("rows move as the model trains, and letters come to lie by kind", async (t) => {
   const page = await open(t, "&seed=3", "map");
   const claim = await text(page, "map-claim");
-  const [, steps, right, all] = claim.match(/After (\d+) steps (\d+) of (\d+) lowercase letters/).map(Number);
+  const [, steps, right, all] = claim.match(/At step (\d+), (\d+) of (\d+) lowercase letters/).map(Number);
   assert.equal(steps, 300);
   assert(right >= 0.85 * all, claim);
   await openView(page, "embedding");
