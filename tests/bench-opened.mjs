@@ -68,11 +68,11 @@ try {
     await settled(page);
     return performance.now() - began;
   };
-  for (const view of ["attention", "heads"]) {
+  for (const view of ["attention", "next"]) {
     await openView(page, view);
     for (const count of PROMPTS) {
       const times = [];
-      let longest = [];
+      const longest = [];
       await edit(count, 1);
       for (let turn = 2; turn < TIMES + 2; turn++) {
         longest.push(Math.max(...(await taskTimes(site, page, async () => times.push(await edit(count, turn))))));
@@ -81,8 +81,11 @@ try {
     }
   }
 
+  const all = await taskTimes(site, page, () => openView(page, "heads"));
+  all.sort((a, b) => b - a);
+  print({ name: "opened/all-heads", unit: "ms", all: round(all.reduce((sum, task) => sum + task, 0)), longestTask: round(all[0]) });
+
   await openView(page, "writing");
-  await edit(4, 1);
   const speeds = await page.evaluate(async (times) => {
     const find = (id) => document.querySelector(`[data-testid="${id}"]`);
     const written = () => find("sample-text").textContent;
