@@ -464,6 +464,11 @@ fn Attention(selection: Selection) -> impl IntoView {
     .into_any()
 }
 
+/// Has the chosen head shown large.
+fn enlarge(store: Store) -> Callback<()> {
+    Callback::new(move |()| store.link.update(|link| link.view.clear()))
+}
+
 /// Every head of every layer.
 #[component]
 fn Heads() -> impl IntoView {
@@ -471,13 +476,12 @@ fn Heads() -> impl IntoView {
     let part = use_part(store.trace.sight);
     let layer = use_setting(|link| &mut link.gpt.layer);
     let head = use_setting(|link| &mut link.gpt.head);
-    let enlarge = Callback::new(move |()| store.link.update(|link| link.view.clear()));
     let switching = RwSignal::new(false);
     view! {
         <div class="view-fill" node_ref=part>
             <switching::Switching switching/>
             <HeadsFigure trace=store.trace.answer layer head planned=use_planned(store)
-                provenance=use_provenance() switches=switching::switches(store, switching) enlarge/>
+                provenance=use_provenance() switches=switching::switches(store, switching) enlarge=enlarge(store)/>
         </div>
     }
     .into_any()
@@ -490,11 +494,10 @@ fn Inside(selection: Selection) -> impl IntoView {
     let part = use_part(store.trace.sight);
     let layer = use_setting(|link| &mut link.gpt.layer);
     let head = use_setting(|link| &mut link.gpt.head);
-    let enlarge = Callback::new(move |()| store.link.update(|link| link.view.clear()));
     view! {
         <div class="view-fill" node_ref=part>
             <InsideFigure trace=store.trace.answer layer head planned=use_planned(store)
-                provenance=use_provenance() selection enlarge/>
+                provenance=use_provenance() selection enlarge=enlarge(store)/>
         </div>
     }
     .into_any()

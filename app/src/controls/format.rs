@@ -40,6 +40,14 @@ pub fn rate(rate: f32) -> String {
     if rate == 0.0 || rate >= 1e-4 { rate.to_string() } else { format!("{rate:e}") }
 }
 
+/// A share as a count of thousandths, millionths and so on, of the first that it holds one of: 4 and
+/// `billion` for 4·10⁻⁹. `None` below a trillionth.
+pub fn tiny_share(share: f64) -> Option<(f64, &'static str)> {
+    let wholes = [(1e3, "thousand"), (1e6, "million"), (1e9, "billion"), (1e12, "trillion")];
+    let (parts, name) = wholes.into_iter().find(|(parts, _)| share * parts >= 0.95)?;
+    Some(((share * parts).round(), name))
+}
+
 /// A count with its noun: `1 step`, `2 steps`.
 pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })

@@ -291,9 +291,8 @@ pub fn InsideFigure(
     let colors = use_colors();
     let sentence =
         move || view.with(|v| v.as_ref().map_or("…".into(), |v| v.trace().tokens.concat()));
-    let shape = memo(move || {
-        view.with(|v| v.as_ref().map(|v| (v.layers(), v.heads()))).or_else(|| planned.get())
-    });
+    let grid = HeadGrid { view, planned, layer, head, switches: None, words: false };
+    let shape = memo(move || grid.shape());
     let style = move || {
         shape.get().map(|(layers, heads)| format!("--layers:{layers};--heads:{}", heads.max(1)))
     };
@@ -313,7 +312,7 @@ pub fn InsideFigure(
                 <span translate="no">{sentence}</span>
                 "”. Each row is a token that looks. The stronger the color of a cell, the more it looks at that token."
             </p>
-            {heads_later(HeadGrid { view, planned, layer, head, switches: None, words: false })}
+            {heads_later(grid)}
             <NextToken view selection />
             <div class="figure-foot">
                 <button type="button" class="figure-act" data-testid="heads-enlarge" on:click=move |_| enlarge.run(())>

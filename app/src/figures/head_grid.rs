@@ -43,6 +43,14 @@ pub struct HeadGrid {
     pub words: bool,
 }
 
+impl HeadGrid {
+    /// Layers and heads, as soon as they are known.
+    pub fn shape(self) -> Option<(u32, u32)> {
+        let seen = self.view.with(|v| v.as_ref().map(|v| (v.layers(), v.heads())));
+        seen.or_else(|| self.planned.get())
+    }
+}
+
 /// The grid, once the first picture is there.
 pub fn heads_later(of: HeadGrid) -> AnyView {
     const GRID: Fetch = part!(head_grid: View = all_heads);
@@ -52,10 +60,7 @@ pub fn heads_later(of: HeadGrid) -> AnyView {
 
 fn all_heads() -> AnyView {
     let of: HeadGrid = expect_context();
-    let HeadGrid { view, planned, .. } = of;
-    let shape = memo(move || {
-        view.with(|v| v.as_ref().map(|v| (v.layers(), v.heads()))).or_else(|| planned.get())
-    });
+    let shape = memo(move || of.shape());
     view! {
         <div class="head-grid-scroller">
             {move || {

@@ -51,6 +51,9 @@ pub fn CheckYourself(
     /// A sentence with those numbers.
     #[prop(into)]
     explain: Signal<String>,
+    /// Why the model can't answer this yet: said in the question's place, with nothing to pick.
+    #[prop(optional, into)]
+    too_early: Signal<Option<String>>,
     /// What is said of each option to who picks it, in place of `explain`.
     #[prop(optional)]
     replies: Signal<Vec<&'static str>>,
@@ -61,11 +64,12 @@ pub fn CheckYourself(
     on_another: Option<Callback<()>>,
 ) -> impl IntoView {
     let verdict = RwSignal::new(None);
+    let waits = move || too_early.with(Option::is_some);
     let asked = Asked {
         id,
-        question,
-        options,
-        answer,
+        question: Signal::derive(move || too_early.get().unwrap_or_else(|| question.get())),
+        options: Signal::derive(move || if waits() { Vec::new() } else { options.get() }),
+        answer: Signal::derive(move || answer.get().filter(|_| !waits())),
         explain,
         replies,
         verdict,

@@ -5,6 +5,7 @@ use unroll_protocol::study::block::{Depths, Without};
 
 use super::Page;
 use crate::{
+    controls::tiny_share,
     figures::{Dash, Hue, Line, Lines, LinesFigure, YScale},
     reactive::memo,
 };
@@ -206,12 +207,9 @@ fn share(ratio: f64) -> String {
         0.0095.. => return format!("about {:.0}%", 100.0 * ratio),
         _ => {}
     }
-    let units =
-        [(1e-3, "thousandth"), (1e-6, "millionth"), (1e-9, "billionth"), (1e-12, "trillionth")];
-    let unit = units.into_iter().find(|(unit, _)| ratio >= 0.95 * unit);
-    match unit.map(|(unit, name)| ((ratio / unit).round(), name)) {
-        Some((1.0, name)) => format!("about one {name}"),
-        Some((count, name)) => format!("about {count} {name}s"),
+    match tiny_share(ratio) {
+        Some((1.0, name)) => format!("about one {name}th"),
+        Some((count, name)) => format!("about {count} {name}ths"),
         None => "next to nothing".to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 use unroll_protocol::study::bptt::{BATCH, Cell, Flow, LossKind, Network, Scale, Settings};
 
 use crate::{
-    controls::grouped,
+    controls::{grouped, tiny_share},
     course::History,
     figures::{Dash, Hue, Line, Lines, Reference, YScale, power_of_ten},
 };
@@ -173,10 +173,8 @@ fn amount(share: f64) -> String {
     if share >= 0.01 {
         return format!("{:.0}% of", 100.0 * share);
     }
-    let whole = [(1e3, "thousand"), (1e6, "million"), (1e9, "billion"), (1e12, "trillion")];
-    match whole.into_iter().find(|(parts, _)| share * parts >= 0.95) {
+    match tiny_share(share) {
         Some((parts, name)) => {
-            let parts = (share * parts).round();
             // Two digits are all that such a number has to say.
             let parts = if parts >= 100.0 { (parts / 10.0).round() * 10.0 } else { parts };
             let part = if parts == 1.0 { "part" } else { "parts" };
@@ -337,7 +335,8 @@ pub fn first_lost(flow: &Flow) -> Result<(usize, String), &'static str> {
     Ok((order[0], format!("At a gap of {gap}: {}.", said.collect::<Vec<_>>().join(", "))))
 }
 
-const NOT_YET: &str =
+/// Why [`first_lost`] has no answer before it is measured.
+pub const NOT_YET: &str =
     "Train to step 1,000 first: so far all three are guessing at the longest gap.";
 
 /// Of which loss, for the figure's title.

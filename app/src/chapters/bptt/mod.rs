@@ -250,19 +250,13 @@ fn lives(shown: Shown) -> Vec<Live> {
 fn near(shown: Shown) -> AnyView {
     let read = shown.read(|flow, _| Some(curves::first_lost(flow)));
     let lost = move || read.get().and_then(Result::ok);
-    let question = move || match read.get() {
-        Some(Err(why)) => why,
-        _ => "Which of the three fails at the longest gap?",
-    };
-    let options = move || {
-        let names = lost().map(|_| ["RNN", "LSTM", "GRU"].map(str::to_owned).to_vec());
-        names.unwrap_or_default()
-    };
+    let too_early = move || read.get().unwrap_or(Err(curves::NOT_YET)).err().map(str::to_owned);
     view! {
         <CheckYourself
             id="bptt-near"
-            question=Signal::derive(move || question().to_owned())
-            options=Signal::derive(options)
+            question=Signal::stored("Which of the three fails at the longest gap?".to_owned())
+            options=Signal::stored(["RNN", "LSTM", "GRU"].map(str::to_owned).to_vec())
+            too_early=Signal::derive(too_early)
             answer=Signal::derive(move || lost().map(|lost| lost.0))
             explain=Signal::derive(move || lost().map_or(String::new(), |lost| lost.1))
             on_right=use_right("bptt-near")

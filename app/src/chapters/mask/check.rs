@@ -135,7 +135,7 @@ pub fn peek() -> AnyView {
         })
     });
     let answer = Signal::derive(move || {
-        let [causal, unmasked, seen, unseen] = losses.get().filter(|_| !is_early.get())?;
+        let [causal, unmasked, seen, unseen] = losses.get()?;
         Some(match (unmasked < causal, unseen < seen) {
             (true, true) => 0,
             (false, false) => 1,
@@ -157,20 +157,15 @@ pub fn peek() -> AnyView {
         "Only on held-out characters it can’t see",
         "Only on the text it trains on",
     ];
-    let question = Signal::derive(move || {
-        if is_early.get() {
-            "Train on first: it is too early to compare the two models."
-        } else {
-            "A second model trains on the same text without a mask. Where is its loss lower than that of the causal \
-             model, as both are now?"
-        }
-        .to_owned()
-    });
-    let options = Signal::derive(move || {
-        if is_early.get() { Vec::new() } else { options.map(str::to_owned).to_vec() }
+    let question = "A second model trains on the same text without a mask. Where is its loss lower than that of \
+                    the causal model, as both are now?";
+    let too_early = Signal::derive(move || {
+        let early = "Train on first: it is too early to compare the two models.";
+        is_early.get().then(|| early.to_owned())
     });
     view! {
-        <CheckYourself id="mask-peek" question options answer explain
+        <CheckYourself id="mask-peek" question=Signal::stored(question.to_owned())
+            options=Signal::stored(options.map(str::to_owned).to_vec()) answer explain too_early
             on_right=use_right("mask-peek")/>
     }
     .into_any()

@@ -126,19 +126,14 @@ pub fn loss() -> AnyView {
             format!("Mean loss of the last {SMOOTHED} batches: {}.", each.join(", "))
         })
     });
-    let question = move || match answer.get() {
-        Some(_) => {
-            "Three networks began with the same weights and have seen the same batches. Which one is behind?"
-        }
-        None => "Train on first: so far none of the three networks is clearly behind.",
-    };
-    let options = move || match answer.get() {
-        Some(_) => names().map(str::to_owned).collect(),
-        None => Vec::new(),
-    };
+    let question = "Three networks began with the same weights and have seen the same batches. Which one is behind?";
+    let too_early = Signal::derive(move || {
+        let early = "Train on first: so far none of the three networks is clearly behind.";
+        answer.get().is_none().then(|| early.to_owned())
+    });
     view! {
-        <CheckYourself id="norm-loss" question=Signal::derive(move || question().to_owned())
-            options=Signal::derive(options) answer explain
+        <CheckYourself id="norm-loss" question=Signal::stored(question.to_owned())
+            options=Signal::stored(names().map(str::to_owned).collect()) answer explain too_early
             on_right=use_right("norm-loss")/>
     }
     .into_any()

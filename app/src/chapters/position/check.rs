@@ -46,13 +46,6 @@ pub fn check(page: Page) -> AnyView {
     let is_early = memo(move || lab.step.get() < EARLY && shares.get().is_none_or(alike));
     let question = Signal::derive(move || {
         let (a, b, length) = now();
-        if is_early.get() {
-            return format!(
-                "Train to step {EARLY} first: it is too early to compare {} and {}.",
-                a.label(),
-                b.label()
-            );
-        }
         let from = match page.settings.with(|s| s.from) {
             CountFrom::Start => "from the start",
             CountFrom::End => "back from the end",
@@ -63,11 +56,18 @@ pub fn check(page: Page) -> AnyView {
             b.label()
         )
     });
+    let too_early = Signal::derive(move || {
+        let (a, b, _) = now();
+        is_early.get().then(|| {
+            format!(
+                "Train to step {EARLY} first: it is too early to compare {} and {}.",
+                a.label(),
+                b.label()
+            )
+        })
+    });
     let options = Signal::derive(move || {
         let (a, b, _) = now();
-        if is_early.get() {
-            return Vec::new();
-        }
         vec![
             a.label().to_owned(),
             b.label().to_owned(),
@@ -75,7 +75,7 @@ pub fn check(page: Page) -> AnyView {
         ]
     });
     let answer = Signal::derive(move || {
-        let both = shares.get().filter(|_| !is_early.get())?;
+        let both = shares.get()?;
         Some(if alike(both) { 2 } else { usize::from(both.1 > both.0) })
     });
     let explain = Signal::derive(move || {
@@ -91,7 +91,7 @@ pub fn check(page: Page) -> AnyView {
         )
     });
     view! {
-        <CheckYourself id="position" question options answer explain on_right=use_right("position")
+        <CheckYourself id="position" question options answer explain too_early on_right=use_right("position")
             on_another=Callback::new(move |()| round.update(|round| *round += 1))/>
     }
     .into_any()
@@ -110,20 +110,16 @@ pub fn longest() -> AnyView {
         let near = |(at, share): (usize, &f32)| at != best && shares[best] - share < CLOSE;
         (!shares.iter().enumerate().any(near)).then_some(best)
     });
-    let question = Signal::derive(move || match ahead.get() {
-        Some(_) => format!(
-            "At {LONGER} symbols the learned table can’t answer. Which of the others gets the most right there, as \
-             trained so far?"
-        ),
+    let question = format!(
+        "At {LONGER} symbols the learned table can’t answer. Which of the others gets the most right there, as \
+         trained so far?"
+    );
+    let too_early = Signal::derive(move || match ahead.get() {
+        Some(_) => None,
         None if lab.step.get() < EARLY => {
-            format!("Train to step {EARLY} first: so far the models are only beginning.")
+            Some(format!("Train to step {EARLY} first: so far the models are only beginning."))
         }
-        None => format!("Train on: at {LONGER} symbols no model is clearly ahead so far."),
-    });
-    let answer = Signal::derive(move || ahead.get());
-    let options = Signal::derive(move || match ahead.get() {
-        Some(_) => of().map(|of| of.label().to_owned()).collect(),
-        None => Vec::new(),
+        None => Some(format!("Train on: at {LONGER} symbols no model is clearly ahead so far.")),
     });
     let explain = Signal::derive(move || {
         let shares = shares.get().unwrap_or_default();
@@ -131,7 +127,8 @@ pub fn longest() -> AnyView {
         format!("Right at {LONGER} symbols: {}.", each.collect::<Vec<_>>().join(", "))
     });
     view! {
-        <CheckYourself id="position-longest" question options answer explain
+        <CheckYourself id="position-longest" question=Signal::stored(question)
+            options=Signal::stored(of().map(|of| of.label().to_owned()).collect::<Vec<_>>()) answer=ahead explain too_early
             on_right=use_right("position-longest")/>
     }
     .into_any()

@@ -12,6 +12,7 @@ use crate::{
 
 /// What is measured: each length by both, in turn.
 const ALL: usize = LENGTHS.len() * 2;
+const LONGEST: u32 = LENGTHS[LENGTHS.len() - 1];
 /// How often, one pass after the other: what slows the machine for a moment then slows one
 /// measurement of each length at most, and the quickest counts.
 const PASSES: usize = 3;
@@ -44,12 +45,13 @@ fn too_slow(costs: &[Cost]) -> Option<usize> {
     costs.iter().zip(longer).position(|(one, two)| two.milliseconds < FALLS * one.milliseconds)
 }
 
-pub fn view() -> AnyView {
+/// The view, which keeps in `costs` the quickest time of each length and layer.
+pub fn view(costs: RwSignal<Vec<Cost>>) -> AnyView {
     let lab = use_lab();
     let provenance = use_provenance();
     let measuring = RwSignal::new(Measuring { round: 1, done: 0 });
-    // The quickest of all, for noise only ever makes one slower.
-    let costs = RwSignal::new(Vec::<Cost>::new());
+    // The quickest counts, for noise only ever makes one slower.
+    costs.set(Vec::new());
     // The costs change before the measuring goes on.
     let at = memo(move || costs.with_untracked(|costs| next(measuring.get().done, costs)));
     let wanted = move |at: usize| (LENGTHS[at / 2], at % 2 == 1);
@@ -117,9 +119,26 @@ fn curves(costs: &[Cost]) -> Lines {
             line(false, "recurrent, T steps", Hue::Hidden, Dash::Solid),
             line(true, "attention, 1 step", Hue::Key, Dash::Dashed),
         ],
-        x_range: Some((0.0, f64::from(LENGTHS[LENGTHS.len() - 1]))),
+        x_range: Some((0.0, f64::from(LONGEST))),
         ..Lines::default()
     }
+}
+
+/// The milliseconds that one of the layers took, once they are measured.
+fn time(costs: &[Cost], length: u32, attention: bool) -> Option<f32> {
+    let found = costs.iter().find(|c| (c.length, c.attention) == (length, attention));
+    found.map(|cost| cost.milliseconds)
+}
+
+/// Which of the two layers is quicker at the longest text, and why, once both are measured.
+pub fn quicker(costs: &[Cost]) -> Option<&'static str> {
+    Some(if time(costs, LONGEST, true)? > time(costs, LONGEST, false)? {
+        "On this processor attention loses at the longest text: it has more sums to do, and few hands to do them. \
+         On a GPU, waiting is what costs."
+    } else {
+        "On this processor attention wins even at the longest text: all its sums take less time than so many steps \
+         one after another."
+    })
 }
 
 /// What the times say, in words; or how many are `done`, while it measures.
@@ -134,11 +153,8 @@ fn verdict(costs: &[Cost], done: Option<usize>) -> String {
         Some(_) => return "Measuring once more what took too long.".to_owned(),
         None => {}
     }
-    let time = |length: u32, attention: bool| {
-        let found = costs.iter().find(|c| (c.length, c.attention) == (length, attention));
-        found.map_or(f64::NAN, |cost| f64::from(cost.milliseconds))
-    };
-    let (half, full) = (LENGTHS[LENGTHS.len() - 2], LENGTHS[LENGTHS.len() - 1]);
+    let time = |length, attention| time(costs, length, attention).map_or(f64::NAN, f64::from);
+    let (half, full) = (LENGTHS[LENGTHS.len() - 2], LONGEST);
     let grows = |attention| time(full, attention) / time(half, attention);
     if [false, true].into_iter().any(|attention| grows(attention) < f64::from(FALLS)) {
         return "This machine is busy: the longest sequence seems to take less time than one of half its length. \

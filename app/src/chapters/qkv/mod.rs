@@ -14,13 +14,12 @@ use leptos::prelude::*;
 use unroll_protocol::{
     Link, StudySpec,
     link::Chapter,
-    study::qkv::{Cost, Experiment, LENGTHS, Models, ask},
+    study::qkv::{Cost, Experiment, Models},
 };
 
 use super::Info;
 use crate::{
-    course::{ChapterFrame, Lab, StageView, further, use_lab, use_together},
-    questions::{Answered, use_fixed_answer},
+    course::{ChapterFrame, Lab, StageView, further, use_together},
     reactive::memo,
     store::Store,
     teaching::{Live, live},
@@ -48,6 +47,7 @@ fn QkvChapter() -> impl IntoView {
         view_of,
     );
     let models = memo(move || store.link.with(|link| link.qkv.spec(link.seed).models));
+    let costs = RwSignal::new(Vec::new());
     let model = Signal::derive(move || {
         let model = match models.get() {
             Models::Text => "2 layers of 2 heads",
@@ -59,7 +59,7 @@ fn QkvChapter() -> impl IntoView {
         <ChapterFrame
             script=&words::SCRIPT
             further
-            live=lives(store)
+            live=lives(store, costs)
             asks=vec![("qkv", ViewFn::from(check::check))]
             more=more::more
             views=vec![
@@ -68,7 +68,7 @@ fn QkvChapter() -> impl IntoView {
                 StageView::new("scale", "Scale", scale::view),
                 StageView::new("shuffle", "Shuffle", shuffle::view),
                 StageView::new("order", "Order", order::view),
-                StageView::new("cost", "Cost", cost::view),
+                StageView::new("cost", "Cost", move || cost::view(costs)),
             ]
             settings=move || settings(models)
             model
@@ -77,39 +77,12 @@ fn QkvChapter() -> impl IntoView {
 }
 
 /// What the text reads off the settings and this machine.
-fn lives(store: Store) -> Vec<Live> {
-    let lab = use_lab();
-    let on_cost = lab.on_view("cost");
-    // The longest text only. The figure measures all lengths, again and again.
-    let time = |attention: bool| {
-        use_fixed_answer(lab, move || {
-            on_cost.get().then_some(ask::Cost {
-                length: LENGTHS[LENGTHS.len() - 1],
-                attention,
-                round: 0,
-            })
-        })
-    };
-    let (recurrent, attention) = (time(false), time(true));
-    let cost = memo(move || {
-        let took = |time: Answered<Cost>| time.read(|cost| cost.milliseconds);
-        Some(quicker(took(recurrent)?, took(attention)?))
-    });
+fn lives(store: Store, costs: RwSignal<Vec<Cost>>) -> Vec<Live> {
+    let cost = memo(move || costs.with(|costs| cost::quicker(costs)));
     vec![
         live("width", move || store.link.with(|link| link.qkv.dimensions.to_string())),
         live("cost", move || cost.get().unwrap_or("Which curve is lower at the end?").to_owned()),
     ]
-}
-
-/// Which of the two layers is quicker at the longest text, and why, by the milliseconds that each took.
-fn quicker(recurrent: f32, attention: f32) -> &'static str {
-    if attention > recurrent {
-        "On this processor attention loses at the longest text: it has more sums to do, and few hands to do them. \
-         On a GPU, waiting is what costs."
-    } else {
-        "On this processor attention wins even at the longest text: all its sums take less time than so many steps \
-         one after another."
-    }
 }
 
 /// What is to be known of the models; nothing of them can be changed.

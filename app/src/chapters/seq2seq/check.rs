@@ -84,17 +84,11 @@ pub fn half(page: Page) -> AnyView {
     // So far it has learned no length.
     let is_early = memo(move || measured.with(|all| all.iter().all(|(_, share)| *share < 0.5)));
     let options = Signal::derive(move || {
-        if is_early.get() {
-            return Vec::new();
-        }
         let parts = parts.get();
         let named = parts.iter().map(|(from, to)| format!("Between {from} and {to} characters"));
         named.chain(["At none of these".to_owned()]).collect::<Vec<_>>()
     });
     let answer = Signal::derive(move || {
-        if is_early.get() {
-            return None;
-        }
         let parts = parts.get();
         Some(match lost.get() {
             Some((bin, _)) => parts.iter().position(|part| bin.0 <= part.1)?,
@@ -112,12 +106,14 @@ pub fn half(page: Page) -> AnyView {
         }
         None => "At least half are correct at every length measured.".to_owned(),
     });
-    let question = move || match is_early.get() {
-        true => "Train on first: so far, fewer than half of the answers are right at every length.",
-        false => "As sources get longer, where do right answers first drop below half?",
-    };
+    let too_early = Signal::derive(move || {
+        let early =
+            "Train on first: so far, fewer than half of the answers are right at every length.";
+        is_early.get().then(|| early.to_owned())
+    });
+    let question = "As sources get longer, where do right answers first drop below half?";
     view! {
-        <CheckYourself id="seq2seq-half" question=Signal::derive(move || question().to_owned()) options answer explain
+        <CheckYourself id="seq2seq-half" question=Signal::stored(question.to_owned()) options answer explain too_early
             on_right=use_right("seq2seq-half")/>
     }
     .into_any()
