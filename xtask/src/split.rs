@@ -5,8 +5,9 @@
 //! linker, in which app/build.rs has recorded which functions refer to which: `wasm-split-cli`
 //! splits it where `part!` says so (see app/src/fetched.rs), then wasm-bindgen finishes the main
 //! file. What several parts share comes out as one piece for each set of parts, hundreds of them.
-//! They are concatenated into two files, which the browser splits again: one with what chapters need,
-//! and one with the rest, so that a chapter does not wait for what it has no use for.
+//! They are concatenated into files, which the browser splits again: one with what many chapters need;
+//! one for each chapter with what it shares with few others, so that no chapter waits for what it has no
+//! use for, and such a piece is in several files; and one with what is needed outside the chapters.
 
 use std::{
     fs,
@@ -64,11 +65,24 @@ function whole(name) {
     return isWasm ? WebAssembly.compileStreaming(response) : response.arrayBuffer();
   });
 }
-/** One of the pieces of a file of shared ones. */
-function part(name, start, end) {
-  return file(name, (response) => response.arrayBuffer()).then(
-    (bytes) => new Uint8Array(bytes, start, end - start),
-  );
+/** The contents of one of the `FILES` with shared pieces. */
+function bytes(name) {
+  return file(name, (response) => response.arrayBuffer());
+}
+/**
+ * A shared piece. `places` says where it is: which file, its beginning there and its end; then the next
+ * such three. It comes from the first of these files that is fetched anyway, or else from the last.
+ */
+function part(...places) {
+  let at = 0;
+  while (at + 3 < places.length && !files.has(FILES[places[at]])) at += 3;
+  const [name, start, end] = places.slice(at, at + 3);
+  return bytes(FILES[name]).then((bytes) => new Uint8Array(bytes, start, end - start));
+}
+/** Begins to fetch what this chapter shares with few others. */
+export function want(part) {
+  const name = FILES.find((name) => name.startsWith(`./${PARTS}${part}-`));
+  if (name) bytes(name);
 }
 "#;
 
@@ -90,21 +104,24 @@ function more(name) {
       initSync(undefined, undefined).__indirect_function_table.get(index)(data, false);
       return;
     }
-    await all[name](index, data);
+    all.want(name);
+    await all[LOAD + name](index, data);
   };
 }
 "#;
 /// How the script of `wasm-split-cli` begins each function that loads a part.
 const LOAD_PART: &str = "export const __wasm_split_load_";
+/// What many chapters share, at least so many of them, is in one file.
+const MANY: usize = 4;
 /// The name, before a hash, of the script with all the pieces.
 const PIECES: &str = "pieces";
 
-/// Prefix of the names of files that hold a part of the page, and of the file that holds what
-/// a chapter shares with other parts.
+/// Prefix of the names of files that hold a part of the page, and of those that hold what parts share:
+/// many chapters, or, with a name before the hash, one chapter with few others.
 pub const PART: &str = "part-";
 pub const SHARED: &str = "parts-";
-/// Prefix of the name of the file that holds what other parts share and no chapter needs.
-pub const OTHERS: &str = "parts-others-";
+/// The name in that of the file for what is needed outside the chapters.
+const OTHERS: &str = "others";
 
 /// Splits the app of the site in `folder`, which Trunk has just built.
 pub fn apply(folder: &Path) -> Result {
@@ -173,10 +190,11 @@ fn divide(folder: &Path, whole: &Path, rooms: &Path) -> Result {
 /// The script that the app imports, which hands each call on to `script`, a file named `all`.
 fn first_script(script: &str, all: &str, hash: &str) -> String {
     let name = |line: &str| Some(line.strip_prefix(LOAD_PART)?.split_once(' ')?.0.to_owned());
-    let load = |part: String| format!("{LOAD_PART}{part} = more(\"__wasm_split_load_{part}\");\n");
+    let load = |part: String| format!("{LOAD_PART}{part} = more(\"{part}\");\n");
     let loads: String = script.lines().filter_map(name).map(load).collect();
     format!(
-        "import {{ initSync }} from \"./{APP}-{hash}.js\";\nconst PIECES = \"./{all}\";{FIRST}{loads}"
+        "import {{ initSync }} from \"./{APP}-{hash}.js\";\nconst PIECES = \"./{all}\";\n\
+         const LOAD = \"__wasm_split_load_\";{FIRST}{loads}"
     )
 }
 
@@ -211,16 +229,30 @@ pub fn chapter_of(sheet: &Path) -> Option<String> {
     Some(name.strip_prefix("chapter-")?.to_owned())
 }
 
-/// Whether one of the `parts` that share a piece is a chapter. The script names them in a comment over
-/// the piece.
-fn is_chapters(script: &str, name: &str, chapters: &[String]) -> Option<bool> {
+/// The parts that share a piece. The script names them in a comment over the piece.
+fn users<'a>(script: &'a str, name: &str) -> Option<Vec<&'a str>> {
     let before = script.split_once(&format!("const __{name} = "))?.0.trim_end();
     let parts = before.strip_suffix("*/")?.rsplit_once("/*")?.1;
-    Some(parts.split(',').any(|part| chapters.iter().any(|chapter| chapter == part.trim())))
+    Some(parts.split(',').map(str::trim).collect())
+}
+
+/// A file of shared pieces: what is in its name between the prefix and the hash, and its contents.
+struct Shared {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+impl Shared {
+    fn file(&self, hash: &str) -> String {
+        match self.name.as_str() {
+            "" => format!("{SHARED}{hash}.wasm"),
+            name => format!("{SHARED}{name}-{hash}.wasm"),
+        }
+    }
 }
 
 /// The script of `wasm-split-cli` in its published form, and the wasm files it fetches: a piece
-/// that only one part needs is a file of its own. Two files hold all others.
+/// that only one part needs is a file of its own. The others are in files of shared pieces.
 fn arrange(
     script: &str,
     pieces: &[Piece],
@@ -229,10 +261,9 @@ fn arrange(
 ) -> Option<(String, Files)> {
     let given = script;
     let mut script = script.to_owned();
-    let mut shared = [
-        ("SHARED", format!("{SHARED}{hash}.wasm"), Vec::new()),
-        ("OTHERS", format!("{OTHERS}{hash}.wasm"), Vec::new()),
-    ];
+    let names = [""].into_iter().chain(chapters.iter().map(String::as_str)).chain([OTHERS]);
+    let mut shared: Vec<Shared> =
+        names.map(|name| Shared { name: name.to_owned(), bytes: Vec::new() }).collect();
     let mut files = Vec::new();
     for Piece { name, bytes } in pieces {
         let call = match name.strip_prefix("split_") {
@@ -243,11 +274,24 @@ fn arrange(
                 call
             }
             None => {
-                let at = usize::from(!is_chapters(given, name, chapters)?);
-                let (file, _, held) = &mut shared[at];
-                let start = held.len();
-                held.extend_from_slice(bytes);
-                format!("part({file}, {start}, {})", held.len())
+                let users = users(given, name)?;
+                let mut held: Vec<usize> = (1..=chapters.len())
+                    .filter(|&at| users.contains(&shared[at].name.as_str()))
+                    .collect();
+                if held.len() >= MANY {
+                    held = vec![0];
+                } else if held.len() < users.len() {
+                    held.push(chapters.len() + 1);
+                }
+                let places: Vec<String> = held
+                    .into_iter()
+                    .map(|at| {
+                        let start = shared[at].bytes.len();
+                        shared[at].bytes.extend_from_slice(bytes);
+                        format!("{at}, {start}, {}", shared[at].bytes.len())
+                    })
+                    .collect();
+                format!("part({})", places.join(", "))
             }
         };
         let theirs = format!("{}{name}{}", LOAD.0, LOAD.1);
@@ -263,10 +307,17 @@ fn arrange(
     let is_comment = |line: &&str| line.starts_with("/*") && line.ends_with("*/");
     let lines: Vec<&str> = script.lines().filter(|line| !is_comment(line)).collect();
     let script = lines.join("\n").replace(CHUNK.0, CHUNK.1);
-    let names: String =
-        shared.iter().map(|(name, file, _)| format!("\nconst {name} = \"./{file}\";")).collect();
-    let held = shared.into_iter().map(|(_, file, bytes)| (file, bytes));
-    files.extend(held.filter(|(_, bytes)| !bytes.is_empty()));
+    // Where a file would be empty, nothing names it by its place; the places of the others stay.
+    let listed: String = shared
+        .iter()
+        .map(|file| match file.bytes.is_empty() {
+            true => "  \"\",\n".to_owned(),
+            false => format!("  \"./{}\",\n", file.file(hash)),
+        })
+        .collect();
+    let names = format!("\nconst PARTS = \"{SHARED}\";\nconst FILES = [\n{listed}];");
+    let full = shared.into_iter().filter(|file| !file.bytes.is_empty());
+    files.extend(full.map(|file| (file.file(hash), file.bytes)));
     Some((script + &names + LOADER, files))
 }
 
@@ -327,46 +378,74 @@ mod tests {
         Piece { name: name.to_owned(), bytes: bytes.to_vec() }
     }
 
-    fn fetching(names: &[&str]) -> String {
-        let one = |name: &&str| {
+    /// A script that loads pieces: each name, and who shares it.
+    fn fetching(pieces: &[(&str, &str)]) -> String {
+        let one = |(name, users): &(&str, &str)| {
             let loading = format!("{}{name}{}[]);\n", LOAD.0, LOAD.1);
-            if name.starts_with("chunk") {
-                let parts = if *name == "chunk_3" { "twin, undo" } else { "rnn, undo" };
-                format!("/* {parts} */\nconst __{name} = {loading}")
-            } else {
+            if users.is_empty() {
                 loading
+            } else {
+                format!("/* {users} */\nconst __{name} = {loading}")
             }
         };
-        names.iter().map(one).collect()
+        pieces.iter().map(one).collect()
     }
 
     #[test]
-    fn pieces_of_one_part_are_files_and_what_chapters_share_is_one() {
+    fn pieces_of_one_part_are_files_and_shared_ones_are_where_they_are_needed() {
         let pieces = [
             piece("chunk_1", b"abc"),
             piece("chunk_2", b"de"),
             piece("chunk_3", b"gh"),
+            piece("chunk_4", b"i"),
             piece("split_rnn", b"f"),
         ];
-        let script = fetching(&["chunk_1", "chunk_2", "chunk_3", "split_rnn"]);
-        let (script, files) = arrange(&script, &pieces, "9", &chapters().unwrap()).unwrap();
+        let script = fetching(&[
+            ("chunk_1", "bptt, gates, norm, rnn, undo"),
+            ("chunk_2", "gates, rnn"),
+            ("chunk_3", "twin, undo"),
+            ("chunk_4", "rnn, undo"),
+            ("split_rnn", ""),
+        ]);
+        let chapters = ["bptt", "gates", "norm", "rnn"].map(String::from);
+        let (script, files) = arrange(&script, &pieces, "9", &chapters).unwrap();
+        let files: Vec<(&str, &[u8])> =
+            files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
         assert_eq!(
             files,
             [
-                ("part-rnn-9.wasm".to_owned(), b"f".to_vec()),
-                ("parts-9.wasm".to_owned(), b"abcde".to_vec()),
-                ("parts-others-9.wasm".to_owned(), b"gh".to_vec()),
+                ("part-rnn-9.wasm", &b"f"[..]),
+                ("parts-9.wasm", b"abc"),
+                ("parts-gates-9.wasm", b"de"),
+                ("parts-rnn-9.wasm", b"dei"),
+                ("parts-others-9.wasm", b"ghi"),
             ]
         );
         for part in [
-            "const c1 = load(() => part(SHARED, 0, 3), []);",
-            "const c2 = load(() => part(SHARED, 3, 5), []);",
-            "const c3 = load(() => part(OTHERS, 0, 2), []);",
+            "const c1 = load(() => part(0, 0, 3), []);",
+            "const c2 = load(() => part(2, 0, 2, 4, 0, 2), []);",
+            "const c3 = load(() => part(5, 0, 2), []);",
+            "const c4 = load(() => part(4, 2, 3, 5, 2, 3), []);",
             r#"load(() => whole("./part-rnn-9.wasm"), []);"#,
-            r#"const SHARED = "./parts-9.wasm";"#,
+            r#"const PARTS = "parts-";"#,
         ] {
             assert_eq!(script.matches(part).count(), 1, "{part} in {script}");
         }
+        let listed = script.split_once("const FILES = [").unwrap().1.split_once(']').unwrap().0;
+        let listed: Vec<&str> =
+            listed.split(',').map(|name| name.trim().trim_matches('"')).collect();
+        assert_eq!(
+            listed,
+            [
+                "./parts-9.wasm",
+                "",
+                "./parts-gates-9.wasm",
+                "",
+                "./parts-rnn-9.wasm",
+                "./parts-others-9.wasm",
+                ""
+            ]
+        );
         assert!(!script.contains("rnn, undo"), "{script}");
     }
 
@@ -374,7 +453,7 @@ mod tests {
     fn the_app_imports_a_function_for_each_part() {
         let script = "const a = 1;\nexport const __wasm_split_load_rnn = wrapAsyncCb(a);\n";
         let first = first_script(script, "part-pieces-9.js", "9");
-        let load = r#"export const __wasm_split_load_rnn = more("__wasm_split_load_rnn");"#;
+        let load = r#"export const __wasm_split_load_rnn = more("rnn");"#;
         for line in [r#"const PIECES = "./part-pieces-9.js";"#, load] {
             assert_eq!(first.matches(line).count(), 1, "{line} in {first}");
         }
@@ -385,9 +464,9 @@ mod tests {
     #[test]
     fn another_script_is_refused() {
         let arranged = |script: &str| arrange(script, &[piece("split_rnn", b"f")], "9", &[]);
-        assert!(arranged(&fetching(&["split_rnn"])).is_some());
-        assert!(arranged(&fetching(&["split_rnn", "chunk_1"])).is_none());
-        assert!(arranged(&fetching(&["split_gates"])).is_none());
+        assert!(arranged(&fetching(&[("split_rnn", "")])).is_some());
+        assert!(arranged(&fetching(&[("split_rnn", ""), ("chunk_1", "rnn, undo")])).is_none());
+        assert!(arranged(&fetching(&[("split_gates", "")])).is_none());
         assert!(arranged("").is_none());
     }
 

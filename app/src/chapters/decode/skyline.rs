@@ -1,5 +1,7 @@
 //! Text with a bar over each character, as tall as the character is surprising.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 
 use super::picture::{Drawing, Spot, smaller};
@@ -121,6 +123,18 @@ fn name(letter: &Letter) -> String {
     token::short_mark(&letter.token, LONGEST_NAME)
 }
 
+/// Spaces and the like stand back.
+fn hue_of(muted: bool) -> Hue {
+    if muted { Hue::Muted } else { Hue::Ink }
+}
+
+/// The only letter of a name, if it looks the same whatever stands before and after it.
+fn alone(name: &str) -> Option<char> {
+    let mut letters = name.chars();
+    let plain = |c: &char| c.is_ascii_graphic() || "␣⏎⇥".contains(*c) || ('¡'..='ʯ').contains(c);
+    letters.next().filter(plain).filter(|_| letters.next().is_none())
+}
+
 fn words(letter: &Letter) -> String {
     let name = format!("‘{}’", token::mark(&letter.token));
     let Some(surprise) = letter.surprise else {
@@ -174,6 +188,9 @@ impl Drawing for Skyline {
             }
             top += layout.head;
             let placed = passage.letters.iter().zip(places(passage, layout.fit));
+            // By line, spaces and the like apart.
+            let mut singles = BTreeMap::<(usize, bool), Vec<(f64, char)>>::new();
+            let base = |line: usize| top + line as f64 * layout.line + layout.bar + 1.1 * font;
             for (letter, (line, before, cells)) in placed {
                 let x = layout.left + before * layout.cell;
                 let y = top + line as f64 * layout.line;
@@ -185,15 +202,22 @@ impl Drawing for Skyline {
                     let size = (wide - 1.0, high);
                     pen.shade(Hue::Gradient, (x, ground - high), size, 0.4 + 0.6 * share);
                 }
-                let mark = name(letter);
-                let hue = match letter.token.trim().is_empty() {
-                    true => Hue::Muted,
-                    false => Hue::Ink,
-                };
-                let base = (x + wide / 2.0, ground + 1.1 * font);
-                pen.mono(hue, false, base, Anchor::Middle, &mark);
+                let (mark, muted) = (name(letter), letter.token.trim().is_empty());
+                let middle = x + wide / 2.0;
+                match alone(&mark) {
+                    Some(letter) => {
+                        singles.entry((line, muted)).or_default().push((middle, letter));
+                    }
+                    None => {
+                        let at = (middle, base(line));
+                        pen.mono(hue_of(muted), false, at, Anchor::Middle, &mark);
+                    }
+                }
                 let place = [x, y, wide, layout.line];
                 spots.push(Spot { place, words: words(letter) });
+            }
+            for ((line, muted), letters) in singles {
+                pen.letters(hue_of(muted), base(line), &letters);
             }
             top += lines(passage, layout.fit) * layout.line + layout.gap;
         }
@@ -250,6 +274,25 @@ mod tests {
         keeps_to_its_room(&Skyline { passages: vec![long] });
         let seven = (0..7).map(|at| passage(&format!("Way {at}"), 80)).collect();
         keeps_to_its_room(&Skyline { passages: seven });
+    }
+
+    #[test]
+    fn single_letters_of_a_line_are_one_text() {
+        let mut mixed = passage("", 8);
+        for (letter, token) in
+            mixed.letters.iter_mut().zip(["t", "h", "e", " ", "😀", "&", "é", "in"])
+        {
+            letter.token = token.to_owned();
+        }
+        let paint = crate::figures::pen::Paint::of(&crate::figures::color::Palette::LIGHT);
+        let mut pen = Pen::new(14.0, paint);
+        let colors = Colors::new(&crate::figures::color::Palette::LIGHT);
+        Skyline { passages: vec![mixed] }.draw((800.0, 300.0), &mut pen, &colors);
+        let texts: Vec<&str> = pen.svg.split("<text").skip(1).collect();
+        assert_eq!(texts.len(), 4, "the emoji, “in”, letters, the space: {texts:?}");
+        let letters = texts.iter().find(|text| text.contains(">the&amp;é<")).expect("in one");
+        let places = letters.split('"').nth(1).expect("x");
+        assert_eq!(places.split(' ').count(), 5, "each has its place");
     }
 
     #[test]
