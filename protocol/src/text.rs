@@ -138,26 +138,38 @@ impl Encoding {
     }
 }
 
-/// Accepts what was read of a file of `bytes` bytes: its [`passages`], in order. UTF-8 with or without a byte
-/// order mark, or UTF-16 with one. Of several passages the lines that are cut are left out. `unpack` takes the
-/// text out of another format, and says what it took.
-pub fn from_passages(
-    passages: &[Vec<u8>],
+/// Reads a file passage by passage, so that a page can do other things between them. UTF-8 with or without a
+/// byte order mark, or UTF-16 with one. Of several passages the lines that are cut are left out.
+pub struct Reader {
     bytes: u64,
-    unpack: impl FnOnce(String) -> (String, Option<String>),
-) -> Result<Accepted, TextError> {
-    let first = passages.first().filter(|first| !first.is_empty()).ok_or(TextError::Empty)?;
-    let (encoding, _) = Encoding::of(first);
-    let starts = self::passages(bytes).into_iter().map(|range| range.start);
-    let last = passages.len() - 1;
-    // UTF-16 may grow. A line end comes between two of them.
-    let room = if last > 0 { MAX_BYTES as usize / passages.len() - 1 } else { usize::MAX };
-    let mut text = String::new();
-    for (at, (passage, start)) in passages.iter().zip(starts).enumerate() {
+    /// Where the passages begin.
+    starts: Vec<u64>,
+    /// How many were read.
+    read: usize,
+    encoding: Encoding,
+    text: String,
+}
+
+impl Reader {
+    /// Of a file of so many bytes.
+    pub fn new(bytes: u64) -> Self {
+        let starts = passages(bytes).into_iter().map(|range| range.start).collect();
+        Self { bytes, starts, read: 0, encoding: Encoding::Utf8, text: String::new() }
+    }
+
+    /// Takes the next of the file's [`passages`].
+    pub fn add(&mut self, passage: &[u8]) -> Result<(), TextError> {
+        let (at, last) = (self.read, self.starts.len() - 1);
+        self.read += 1;
+        let mut content = passage;
+        if at == 0 {
+            (self.encoding, content) = Encoding::of(passage);
+        }
         let is_cut = [at > 0, at < last];
-        let content = if at == 0 { Encoding::of(passage).1 } else { passage };
-        let start = start + (passage.len() - content.len()) as u64;
-        let decoded = encoding.decode(content, start, is_cut)?;
+        let start = self.starts[at.min(last)] + (passage.len() - content.len()) as u64;
+        let decoded = self.encoding.decode(content, start, is_cut)?;
+        // UTF-16 may grow. A line end comes between two passages.
+        let room = if last > 0 { MAX_BYTES as usize / self.starts.len() - 1 } else { usize::MAX };
         let mut whole = &decoded[..decoded.floor_char_boundary(room)];
         if is_cut[0] {
             whole = whole.split_once('\n').map_or(whole, |(_, rest)| rest);
@@ -166,27 +178,42 @@ pub fn from_passages(
             whole = whole.rsplit_once('\n').map_or(whole, |(rest, _)| rest);
         }
         if at > 0 {
-            text.push('\n');
+            self.text.push('\n');
         }
-        text.push_str(whole);
+        self.text.push_str(whole);
+        Ok(())
     }
-    let (text, unpacked) = unpack(text);
-    let mut notes = Vec::new();
-    if last > 0 {
-        notes.push(format!(
-            "That file is {:.1} MB. A sample is enough for a model this small, so {:.1} MB of it are \
-             used: {PASSAGES} passages, evenly spaced.",
-            bytes as f64 / 1e6,
-            text.len() as f64 / 1e6,
-        ));
+
+    /// Accepts the text. `unpack` takes it out of another format, and says what it took.
+    pub fn finish(
+        self,
+        unpack: impl FnOnce(String) -> (String, Option<String>),
+    ) -> Result<Accepted, TextError> {
+        let (text, unpacked) = unpack(self.text);
+        let mut notes = Vec::new();
+        if self.starts.len() > 1 {
+            notes.push(format!(
+                "That file is {:.1} MB. A sample is enough for a model this small, so {:.1} MB of it are \
+                 used: {PASSAGES} passages, evenly spaced.",
+                self.bytes as f64 / 1e6,
+                text.len() as f64 / 1e6,
+            ));
+        }
+        if self.encoding != Encoding::Utf8 {
+            notes.push("That file was in UTF-16. It was converted to UTF-8.".to_owned());
+        }
+        let accepted = from_string(text)?;
+        notes.extend(unpacked);
+        notes.extend(accepted.notes);
+        Ok(Accepted { notes, ..accepted })
     }
-    if encoding != Encoding::Utf8 {
-        notes.push("That file was in UTF-16. It was converted to UTF-8.".to_owned());
-    }
-    let accepted = from_str(&text)?;
-    notes.extend(unpacked);
-    notes.extend(accepted.notes);
-    Ok(Accepted { notes, ..accepted })
+}
+
+/// Accepts a small file that is here as a whole.
+pub fn from_bytes(bytes: &[u8]) -> Result<Accepted, TextError> {
+    let mut reader = Reader::new(bytes.len() as u64);
+    reader.add(bytes)?;
+    reader.finish(|text| (text, None))
 }
 
 /// Whether a text has zero bytes, and how many control characters that no text needs. Byte by byte, for the
@@ -205,8 +232,12 @@ fn controls(text: &str) -> (bool, usize) {
 
 /// Accepts a pasted string. Line ends become `\n`; invalid Unicode is already `U+FFFD`.
 pub fn from_str(text: &str) -> Result<Accepted, TextError> {
+    from_string(text.to_owned())
+}
+
+fn from_string(text: String) -> Result<Accepted, TextError> {
     check_size(text.len() as u64)?;
-    let (zeros, controls) = controls(text);
+    let (zeros, controls) = controls(&text);
     if zeros || controls * 50 > text.len() {
         return Err(TextError::Binary);
     }
@@ -221,7 +252,7 @@ pub fn from_str(text: &str) -> Result<Accepted, TextError> {
     }
     let text = match text.contains('\r') {
         true => text.replace("\r\n", "\n").replace('\r', "\n"),
-        false => text.to_owned(),
+        false => text,
     };
     if text.trim().is_empty() {
         return Err(TextError::Empty);
@@ -233,18 +264,13 @@ pub fn from_str(text: &str) -> Result<Accepted, TextError> {
 mod tests {
     use super::*;
 
-    fn from_bytes(bytes: &[u8]) -> Result<Accepted, TextError> {
-        from_passages(&[bytes.to_vec()], bytes.len() as u64, |text| (text, None))
-    }
-
     /// What is read of a large file.
     fn read(file: &[u8]) -> Result<Accepted, TextError> {
-        let parts = passages(file.len() as u64);
-        let parts: Vec<Vec<u8>> = parts
-            .into_iter()
-            .map(|part| file[part.start as usize..part.end as usize].to_vec())
-            .collect();
-        from_passages(&parts, file.len() as u64, |text| (text, None))
+        let mut reader = Reader::new(file.len() as u64);
+        for part in passages(file.len() as u64) {
+            reader.add(&file[part.start as usize..part.end as usize])?;
+        }
+        reader.finish(|text| (text, None))
     }
 
     #[test]
@@ -361,9 +387,10 @@ mod tests {
 
     #[test]
     fn another_format_is_unpacked_first() {
-        let bytes = b"{1}".to_vec();
+        let mut reader = Reader::new(3);
+        reader.add(b"{1}").unwrap();
         let unpack = |text: String| (text.replace(['{', '}'], ""), Some("Unpacked.".to_owned()));
-        let accepted = from_passages(&[bytes], 3, unpack).unwrap();
+        let accepted = reader.finish(unpack).unwrap();
         assert_eq!((accepted.text.as_str(), accepted.notes), ("1", vec!["Unpacked.".to_owned()]));
     }
 }

@@ -3,7 +3,7 @@
 use core::pin::Pin;
 
 use js_sys::{JSON, JsString, Object, Reflect, Uint8Array};
-use unroll_protocol::text::{self, Accepted};
+use unroll_protocol::text::{self, Accepted, Reader};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::File;
@@ -18,20 +18,22 @@ pub type Read = fn(File) -> Pin<Box<dyn Future<Output = Result<Accepted, String>
 pub fn read(file: File) -> Pin<Box<dyn Future<Output = Result<Accepted, String>>>> {
     Box::pin(async move {
         let bytes = file.size();
-        let mut passages = Vec::new();
+        let mut reader = Reader::new(bytes as u64);
         for part in text::passages(bytes as u64) {
             // A folder, or a file that was deleted meanwhile.
             let trouble = |_| format!("“{}” could not be read as a file.", file.name());
             let slice = file.slice_with_f64_and_f64(part.start as f64, part.end as f64);
             let buffer = JsFuture::from(slice.map_err(trouble)?.array_buffer()).await;
-            passages.push(Uint8Array::new(&buffer.map_err(trouble)?).to_vec());
+            let passage = Uint8Array::new(&buffer.map_err(trouble)?).to_vec();
+            reader.add(&passage).map_err(|error| error.to_string())?;
         }
         let unpack = |text: String| match has_json_lines(&file.name()) {
             true => texts_of(&text).unwrap_or((text, None)),
             false => (text, None),
         };
-        let read = text::from_passages(&passages, bytes as u64, unpack);
-        // A text of some megabytes takes the page a while to read, and again to hand on.
+        // A text of some megabytes takes the page a while to read, to check, and again to hand on.
+        next_task().await;
+        let read = reader.finish(unpack);
         next_task().await;
         read.map_err(|error| error.to_string())
     })

@@ -396,10 +396,7 @@ async fn source(
         None => None,
     };
     let name = incoming.text.clone();
-    let accepted = beside.and_then(|bytes| {
-        let length = bytes.len() as u64;
-        text::from_passages(&[bytes], length, |text| (text, None)).ok()
-    });
+    let accepted = beside.and_then(|bytes| text::from_bytes(&bytes).ok());
     if let Some(accepted) = accepted {
         return Ok((Source { corpus, name, text: accepted.text.into() }, String::new()));
     }

@@ -329,7 +329,7 @@ fn Inspector(page: Page) -> impl IntoView {
     let is_blind = memo(move || !has_weights(page, page.looking()));
     view! {
         <div tabindex="-1" node_ref=root>
-            <CellInspector row key go close queries provenance=page.provenance/>
+            <CellInspector row key go close queries single=true provenance=page.provenance/>
         </div>
         <p class="view-note">
             {move || if is_blind.get() {

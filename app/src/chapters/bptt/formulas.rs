@@ -1,7 +1,7 @@
 //! The chapter's formulas.
 
 use leptos::prelude::*;
-use unroll_protocol::study::bptt::LossKind;
+use unroll_protocol::study::bptt::{Cell, LossKind};
 
 use super::notebooks;
 use crate::{
@@ -90,18 +90,40 @@ pub fn jacobian_is() -> AnyView {
     .into_any()
 }
 
-/// The factor of a step back along an LSTM's cell.
-pub fn cell_is() -> AnyView {
+/// The factor of a step back along what a gate carries: an LSTM's cell state, or a GRU's state.
+pub fn carried(cell: Cell) -> AnyView {
+    let is_lstm = cell == Cell::Lstm;
+    let carried = move || match is_lstm {
+        true => view! { <MathSym part="cell" role=Hue::Cell>"c"</MathSym> }.into_any(),
+        false => view! { <MathSym part="state" role=Hue::Hidden>"h"</MathSym> }.into_any(),
+    };
+    let (gate, label) = match is_lstm {
+        true => (
+            "f",
+            "The derivative of the cell state with respect to the one before is the diagonal of the forget gate plus the path through h",
+        ),
+        false => (
+            "z",
+            "The derivative of the GRU’s state with respect to the one before is the diagonal of the update gate plus the paths through the gates and the candidate",
+        ),
+    };
+    let path = match is_lstm {
+        true => view! {
+            <mtext>"the path through"</mtext><mspace width="0.3em"/>
+            <msub><MathSym part="state" role=Hue::Hidden>"h"</MathSym><mi>"t"</mi></msub>
+        }
+        .into_any(),
+        false => view! { <mtext>"the paths through gates and candidate"</mtext> }.into_any(),
+    };
     view! {
-        <Formula label="The derivative of the cell state with respect to the one before is the diagonal of the forget gate plus the path through h">
+        <Formula label>
             <mfrac>
-                <mrow><mi>"∂"</mi><msub><MathSym part="cell" role=Hue::Cell>"c"</MathSym>{plus_one()}</msub></mrow>
-                <mrow><mi>"∂"</mi><msub><MathSym part="cell" role=Hue::Cell>"c"</MathSym><mi>"t"</mi></msub></mrow>
+                <mrow><mi>"∂"</mi><msub>{carried()}{plus_one()}</msub></mrow>
+                <mrow><mi>"∂"</mi><msub>{carried()}<mi>"t"</mi></msub></mrow>
             </mfrac>
             <mo>"="</mo><mi>"diag"</mi><mo>"("</mo>
-            <msub><mi>"f"</mi>{plus_one()}</msub><mo>")"</mo>
-            <mo>"+"</mo><mtext>"the path through"</mtext><mspace width="0.3em"/>
-            <msub><MathSym part="state" role=Hue::Hidden>"h"</MathSym><mi>"t"</mi></msub>
+            <msub><mi>{gate}</mi>{plus_one()}</msub><mo>")"</mo>
+            <mo>"+"</mo>{path}
         </Formula>
     }
     .into_any()
@@ -163,12 +185,13 @@ pub fn all() -> AnyView {
              a while even where the spectral radius is below 1."
         </p>
         <h3>"The LSTM’s cell"</h3>
-        {cell_is()}
+        {carried(Cell::Lstm)}
         <Snippet of=include_str!("code/cell.py") names=NAMES sizes/>
         <p class="hint">
             "Hochreiter and Schmidhuber 1997; the forget gate is from Gers, Schmidhuber and Cummins \
-             2000. The GRU’s (1 − z) n + z h has the update gate z in its place (PyTorch’s form)."
+             2000. The GRU’s (1 − z) n + z h has the update gate z in its place (PyTorch’s form):"
         </p>
+        {carried(Cell::Gru)}
         <h3>"The weights"</h3>
         <p>"The same U acts at every step, so its gradient is a sum over the steps:"</p>
         <Formula label="The gradient with respect to U is the sum over t of delta t times the transpose of s at t minus 1">

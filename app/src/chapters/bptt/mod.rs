@@ -147,9 +147,13 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
     let lines = shown.read(curves::norms);
     let marker = memo(move || shown.flow.get().map(|flow| f64::from(flow.symbol_at)));
     let loss = memo(move || shown.settings.with(|settings| settings.loss));
-    // Its own way back stands beside its curves.
-    let is_lstm = memo(move || {
-        shown.settings.with(|s| s.shown.shows(Cell::Lstm) && !s.shown.shows(Cell::Rnn))
+    // Without the RNN, the ways back of the others stand beside their curves.
+    let gated = memo(move || {
+        let shows = |cell: &Cell| shown.settings.with(|settings| settings.shown.shows(*cell));
+        match shows(&Cell::Rnn) {
+            true => Vec::new(),
+            false => [Cell::Lstm, Cell::Gru].into_iter().filter(shows).collect(),
+        }
     });
     let title =
         move || format!("Gradient with respect to each state, {}", curves::loss_name(loss.get()));
@@ -174,13 +178,15 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
                 />
                 <div class="bptt-beside" tabindex="0" role="region" aria-label="What the curves say">
                     <div class="bptt-formula" data-testid="bptt-formula" data-loss=move || loss.get().id()>
-                        {move || match is_lstm.get() {
-                            true => formulas::cell_is(),
-                            false => view! {
+                        {move || match gated.get() {
+                            none if none.is_empty() => view! {
                                 {formulas::recursion(loss.get())}
                                 {formulas::jacobian_is()}
                             }
                             .into_any(),
+                            cells => {
+                                cells.into_iter().map(formulas::carried).collect_view().into_any()
+                            }
                         }}
                     </div>
                     <ul class="bptt-seen" data-testid="bptt-seen"

@@ -98,6 +98,9 @@ pub fn CellInspector(
     /// How many queries there are; 0 where there are as many as keys.
     #[prop(into, optional)]
     queries: Signal<usize>,
+    /// There is one layer with one head, so neither is named.
+    #[prop(optional)]
+    single: bool,
 ) -> impl IntoView {
     use_ahead(ARITHMETIC);
     let is_wanted = RwSignal::new(false);
@@ -107,7 +110,7 @@ pub fn CellInspector(
         }
     });
     view! {
-        <Provider value=Open { row, key, go, close, provenance, queries }>
+        <Provider value=Open { row, key, go, close, provenance, queries, single }>
             <Show when=move || is_wanted.get()>
                 <Fetched fetch=ARITHMETIC what="The arithmetic of a cell" style=Some("inspector")
                     around=move |notice| view! {
@@ -127,13 +130,14 @@ struct Open {
     close: Callback<()>,
     provenance: Signal<Provenance>,
     queries: Signal<usize>,
+    single: bool,
 }
 
 /// Not part of the page's own wasm: most visits work no cell out.
 const ARITHMETIC: Fetch = part!(inspector: View = arithmetic);
 
 fn arithmetic() -> AnyView {
-    let Open { row, key, go, close, provenance, queries } = expect_context();
+    let Open { row, key, go, close, provenance, queries, single } = expect_context();
     let shown = memo(move || Shown::new(row.get()?, key.get()));
     let open = memo(move || shown.with(Option::is_some));
     let heading = NodeRef::<html::H3>::new();
@@ -211,9 +215,11 @@ fn arithmetic() -> AnyView {
                     <h3 tabindex="-1" node_ref=heading data-testid="inspector-title">
                         <b class="role-query">{part(Shown::query_name)}</b>" looks at "
                         <b class="role-key">{part(|shown| shown.key_name(shown.key))}</b>
-                        <span class="hint">{part(|shown| {
-                            format!(" layer {}, head {}", shown.row.layer + 1, shown.row.head + 1)
-                        })}</span>
+                        {(!single).then(|| view! {
+                            <span class="hint">{part(|shown| {
+                                format!(" layer {}, head {}", shown.row.layer + 1, shown.row.head + 1)
+                            })}</span>
+                        })}
                     </h3>
                     <div class="inspector-buttons">
                         {button("key-before", "Key before", "←", 0, -1)}
