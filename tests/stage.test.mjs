@@ -67,6 +67,9 @@ function misfits([desktop, large, smallest]) {
   for (const bar of document.querySelectorAll(".time-bar")) {
     if (excess(bar, "Width") > 0) problems.push(`the time bar is cut by ${excess(bar, "Width")} px`);
   }
+  const tabs = document.querySelector(".view-tabs").getBoundingClientRect();
+  const tab = document.querySelector('.view-tab[aria-selected="true"]').getBoundingClientRect();
+  if (tab.left < tabs.left - 1 || tab.right > tabs.right + 1) problems.push("the chosen tab is out of sight");
   const view = document.querySelector(".view");
   const room = document.querySelector(".stage-view").getBoundingClientRect();
   if (desktop) {

@@ -14,7 +14,7 @@ use crate::{
     chapters,
     controls::TextChooser,
     fetched::{Fetch, Fetched, Settled, View, fetched, fetched_later, part},
-    figures::use_visible,
+    figures::{canvas::use_size, use_visible},
     kept,
     reactive::{effect, memo},
     store::{Severity, Store},
@@ -116,6 +116,16 @@ pub fn Stage(
             let _ = tab.unchecked_into::<web_sys::HtmlElement>().focus();
         }
     };
+    // On a phone the tabs scroll: the chosen one is in sight, with the edge of its neighbor.
+    let room = use_size(tabs);
+    effect(move || {
+        let (at, _) = (tab_on.get(), room.get());
+        request_animation_frame(move || {
+            if let Some(tabs) = tabs.try_get_untracked().flatten() {
+                bring_into_sight(&tabs, at as u32);
+            }
+        });
+    });
     let root = NodeRef::<html::Section>::new();
     let seen = use_visible(root);
     if let Some(lab) = labs.of(chapter) {
@@ -299,4 +309,19 @@ fn notes(chapter: Chapter) -> Option<AnyView> {
         </p>
     };
     Some(notes.into_any())
+}
+
+/// Scrolls a row so that its child at this place is seen whole, and a little of what is beside it.
+fn bring_into_sight(row: &web_sys::Element, at: u32) {
+    const BESIDE: f64 = 32.0;
+    let Some(child) = row.children().item(at) else { return };
+    let (row_box, child_box) = (row.get_bounding_client_rect(), child.get_bounding_client_rect());
+    let before = child_box.left() - row_box.left();
+    let after = child_box.right() - row_box.right();
+    let by = match (before < 0.0, after > 0.0) {
+        (true, _) => before - BESIDE,
+        (_, true) => after + BESIDE,
+        _ => return,
+    };
+    row.set_scroll_left(row.scroll_left() + by as i32);
 }
