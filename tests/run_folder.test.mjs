@@ -8,6 +8,7 @@ import { test } from "./harness.mjs";
 
 import {
   accessibilityProblems,
+  asNumber,
   byId,
   choose,
   closeSettings,
