@@ -216,18 +216,35 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Accepted, TextError> {
     reader.finish(|text| (text, None))
 }
 
-/// Whether a text has zero bytes, and how many control characters that no text needs. Byte by byte, for the
-/// page waits: those above ASCII are `C2 80` to `C2 9F`.
+/// Whether a text has zero bytes, and how many control characters that no text needs. The page waits: eight
+/// bytes at a time where none of them can be of one, else byte by byte. Those above ASCII are `C2 80` to
+/// `C2 9F`.
 fn controls(text: &str) -> (bool, usize) {
     let (mut zeros, mut controls, mut before) = (false, 0, 0);
-    for byte in text.bytes() {
-        let ascii = byte < 0x20 && !matches!(byte, b'\n' | b'\r' | b'\t' | b'\x0c');
-        let above = before == 0xc2 && (0x80..0xa0).contains(&byte);
-        zeros |= byte == 0;
-        controls += usize::from(ascii || byte == 0x7f || above);
-        before = byte;
+    for chunk in text.as_bytes().chunks(8) {
+        if before != 0xc2 && <[u8; 8]>::try_from(chunk).is_ok_and(is_plain) {
+            before = 0;
+            continue;
+        }
+        for &byte in chunk {
+            let ascii = byte < 0x20 && !matches!(byte, b'\n' | b'\r' | b'\t' | b'\x0c');
+            let above = before == 0xc2 && (0x80..0xa0).contains(&byte);
+            zeros |= byte == 0;
+            controls += usize::from(ascii || byte == 0x7f || above);
+            before = byte;
+        }
     }
     (zeros, controls)
+}
+
+/// Whether none of the bytes is below `20`, or is `7F` or `C2`. For all at once, as one number: a difference
+/// borrows the highest bit of a byte that is too small, and of none that has this bit itself.
+fn is_plain(bytes: [u8; 8]) -> bool {
+    const EACH: u64 = u64::MAX / 255;
+    const HIGHEST: u64 = 0x80 * EACH;
+    let below = |word: u64, least: u64| word.wrapping_sub(least * EACH) & !word & HIGHEST;
+    let word = u64::from_ne_bytes(bytes);
+    below(word, 0x20) | below(word ^ (0x7f * EACH), 1) | below(word ^ (0xc2 * EACH), 1) == 0
 }
 
 /// Accepts a pasted string. Line ends become `\n`; invalid Unicode is already `U+FFFD`.
@@ -305,6 +322,27 @@ mod tests {
             all.chars().filter(|c| c.is_control() && !"\n\r\t\u{c}".contains(*c)).count();
         assert_eq!(controls(&all), (true, expected));
         assert_eq!(controls("a\tb\r\n\u{c}é"), (false, 0));
+        // Wherever it stands among the eight bytes that are looked at together.
+        for before in 0..17 {
+            for (control, expected) in [
+                ('\0', (true, 1)),
+                ('\u{1}', (false, 1)),
+                ('\u{7f}', (false, 1)),
+                ('\u{80}', (false, 1)),
+                ('\u{9f}', (false, 1)),
+                ('\u{a0}', (false, 0)),
+                (' ', (false, 0)),
+                ('\n', (false, 0)),
+                ('~', (false, 0)),
+            ] {
+                let text = format!(
+                    "{}{control}{}",
+                    "é".repeat(before / 2) + &"x".repeat(before % 2),
+                    "y".repeat(20)
+                );
+                assert_eq!(controls(&text), expected, "{text:?}");
+            }
+        }
     }
 
     #[test]
