@@ -47,8 +47,8 @@ const BROWSER_ARGS = [
   "--disable-component-update",
   "--disable-sync",
 ];
-/** Chromium prepares its address bar's suggestions, themselves a web page, for each window: nearly half of what
- *  opening one of ours costs. The last list of features to be without counts, so Playwright's are in it. */
+/** Chromium prepares its address bar's suggestions, themselves a web page, for each window: more than a third of
+ *  what opening one of ours costs. The last list of features to be without counts, so Playwright's are in it. */
 const WITHOUT_FEATURES = [
   "AvoidUnnecessaryBeforeUnloadCheckSync",
   "AvoidCorsURLLoaderRestartOnRedirect",
