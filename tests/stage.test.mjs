@@ -177,11 +177,10 @@ function cut() {
   return problems;
 }
 
-/** axe's findings of any impact: all rules in light, of which only contrast can differ in dark, and that as
- *  much on a phone as on a laptop. */
-async function unheard(page, within, desktop) {
+/** axe's findings of any impact: all rules in light, of which only contrast can differ in dark. */
+async function unheard(page, within) {
   const found = [];
-  for (const [colorScheme, rules] of desktop ? [["light"], ["dark", ["color-contrast"]]] : [["light"]]) {
+  for (const [colorScheme, rules] of [["light"], ["dark", ["color-contrast"]]]) {
     await page.emulateMedia({ colorScheme });
     await drawn(page);
     const problems = await accessibilityProblems(page, { rules, within, all: true });
@@ -216,7 +215,7 @@ for (const chapter of chapters) {
         await settled(page);
         const found = await page.evaluate(misfits, [DESKTOP.includes(size), LARGE, SMALLEST_TEXT]);
         // What is around the view is the same for all of them.
-        if (HEARD.includes(size)) found.push(...(await unheard(page, whole ? undefined : ".view", DESKTOP.includes(size))));
+        if (HEARD.includes(size)) found.push(...(await unheard(page, whole ? undefined : ".view")));
         problems.push(...found.map((problem) => `${view}, ${size.width} × ${size.height}: ${problem}`));
       }
       whole = false;

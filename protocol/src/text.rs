@@ -1,6 +1,7 @@
 //! Which texts can be trained on, and what to say about others.
 
 use core::{fmt, iter, ops::Range};
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
@@ -202,7 +203,7 @@ impl Reader {
         if self.encoding != Encoding::Utf8 {
             notes.push("That file was in UTF-16. It was converted to UTF-8.".to_owned());
         }
-        let accepted = from_string(text)?;
+        let accepted = accept(text.into())?;
         notes.extend(unpacked);
         notes.extend(accepted.notes);
         Ok(Accepted { notes, ..accepted })
@@ -249,10 +250,11 @@ fn is_plain(bytes: [u8; 8]) -> bool {
 
 /// Accepts a pasted string. Line ends become `\n`; invalid Unicode is already `U+FFFD`.
 pub fn from_str(text: &str) -> Result<Accepted, TextError> {
-    from_string(text.to_owned())
+    accept(text.into())
 }
 
-fn from_string(text: String) -> Result<Accepted, TextError> {
+/// Copies a text only where it has to.
+fn accept(text: Cow<'_, str>) -> Result<Accepted, TextError> {
     check_size(text.len() as u64)?;
     let (zeros, controls) = controls(&text);
     if zeros || controls * 50 > text.len() {
@@ -269,7 +271,7 @@ fn from_string(text: String) -> Result<Accepted, TextError> {
     }
     let text = match text.contains('\r') {
         true => text.replace("\r\n", "\n").replace('\r', "\n"),
-        false => text,
+        false => text.into_owned(),
     };
     if text.trim().is_empty() {
         return Err(TextError::Empty);

@@ -105,7 +105,7 @@ function more(name) {
       return;
     }
     all.want(name);
-    await all[LOAD + name](index, data);
+    await all["__wasm_split_load_" + name](index, data);
   };
 }
 "#;
@@ -198,8 +198,7 @@ fn first_script(script: &str, all: &str, hash: &str) -> String {
     let load = |part: String| format!("{LOAD_PART}{part} = more(\"{part}\");\n");
     let loads: String = script.lines().filter_map(name).map(load).collect();
     format!(
-        "import {{ initSync }} from \"./{APP}-{hash}.js\";\nconst PIECES = \"./{all}\";\n\
-         const LOAD = \"__wasm_split_load_\";{FIRST}{loads}"
+        "import {{ initSync }} from \"./{APP}-{hash}.js\";\nconst PIECES = \"./{all}\";{FIRST}{loads}"
     )
 }
 

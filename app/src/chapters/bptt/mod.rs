@@ -149,11 +149,11 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
     let loss = memo(move || shown.settings.with(|settings| settings.loss));
     // Without the RNN, the ways back of the others stand beside their curves.
     let gated = memo(move || {
-        let shows = |cell: &Cell| shown.settings.with(|settings| settings.shown.shows(*cell));
-        match shows(&Cell::Rnn) {
-            true => Vec::new(),
-            false => [Cell::Lstm, Cell::Gru].into_iter().filter(shows).collect(),
-        }
+        shown.settings.with(|settings| {
+            let shows = |cell: &Cell| settings.shown.shows(*cell);
+            let gated = [Cell::Lstm, Cell::Gru].into_iter().filter(shows);
+            (!shows(&Cell::Rnn)).then(|| gated.collect::<Vec<_>>())
+        })
     });
     let title =
         move || format!("Gradient with respect to each state, {}", curves::loss_name(loss.get()));
@@ -179,14 +179,14 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
                 <div class="bptt-beside" tabindex="0" role="region" aria-label="What the curves say">
                     <div class="bptt-formula" data-testid="bptt-formula" data-loss=move || loss.get().id()>
                         {move || match gated.get() {
-                            none if none.is_empty() => view! {
+                            Some(cells) => {
+                                cells.into_iter().map(formulas::carried).collect_view().into_any()
+                            }
+                            None => view! {
                                 {formulas::recursion(loss.get())}
                                 {formulas::jacobian_is()}
                             }
                             .into_any(),
-                            cells => {
-                                cells.into_iter().map(formulas::carried).collect_view().into_any()
-                            }
                         }}
                     </div>
                     <ul class="bptt-seen" data-testid="bptt-seen"
