@@ -113,7 +113,7 @@ pub fn carried(cell: Cell) -> AnyView {
             <msub><MathSym part="state" role=Hue::Hidden>"h"</MathSym><mi>"t"</mi></msub>
         }
         .into_any(),
-        false => view! { <mtext>"the paths through gates and candidate"</mtext> }.into_any(),
+        false => view! { <mtext>"other paths"</mtext> }.into_any(),
     };
     view! {
         <Formula label>
@@ -189,7 +189,8 @@ pub fn all() -> AnyView {
         <Snippet of=include_str!("code/cell.py") names=NAMES sizes/>
         <p class="hint">
             "Hochreiter and Schmidhuber 1997; the forget gate is from Gers, Schmidhuber and Cummins \
-             2000. The GRU’s (1 − z) n + z h has the update gate z in its place (PyTorch’s form):"
+             2000. The GRU’s (1 − z) n + z h has the update gate z in its place (PyTorch’s form). Its \
+             other paths lead through the gates and the candidate:"
         </p>
         {carried(Cell::Gru)}
         <h3>"The weights"</h3>
