@@ -4,10 +4,11 @@
 //! Trunk builds the app in one file. This step builds it once more from the same output of the
 //! linker, in which app/build.rs has recorded which functions refer to which: `wasm-split-cli`
 //! splits it where `part!` says so (see app/src/fetched.rs), then wasm-bindgen finishes the main
-//! file. What several parts share comes out as one piece for each set of parts, hundreds of them.
-//! They are concatenated into files, which the browser splits again: one with what many chapters need;
-//! one for each chapter with what it shares with few others, so that no chapter waits for what it has no
-//! use for, and such a piece is in several files; and one with what is needed outside the chapters.
+//! file. What several parts share comes out as one piece for each set of parts, a thousand of them. They go
+//! into files: one with what many chapters need; one for each chapter with what it shares with few others,
+//! so that no chapter waits for what it has no use for, and such a piece is in several files; and one with
+//! what is needed outside the chapters. Pieces that are in the same files are made one, and the browser
+//! divides a file into these again.
 
 use std::{
     fs,
@@ -30,6 +31,10 @@ const LOAD: (&str, &str) = (
     ".wasm\", import.meta.url));\n    src.catch(() => {});\n    \
      return async (imports) => (WebAssembly.instantiateStreaming(src, imports));\n}\n, ",
 );
+/// In its place for a piece that is in another.
+const JOINED: &str = "load(joined, ";
+/// What it calls a piece that only one part needs, before the part's name.
+const WHOLE: &str = "split_";
 /// What it calls a piece that several parts share, before a number; and the short name here.
 const CHUNK: (&str, &str) = ("__chunk_", "c");
 
@@ -174,9 +179,7 @@ fn divide(folder: &Path, whole: &Path, rooms: &Path) -> Result {
     hash.part(&MANY.to_le_bytes());
     let hash = hash.text();
 
-    let (script, files) = arrange(&script, &pieces, &hash, &chapters).ok_or(
-        "`wasm-split-cli` writes another script than it did: xtask/src/split.rs must be adapted.",
-    )?;
+    let (script, files) = arrange(&script, &pieces, &hash, &chapters)?;
     for (name, bytes) in &files {
         stamp::write(&folder.join(name), bytes)?;
     }
@@ -213,9 +216,7 @@ fn pieces(folder: &Path) -> Result<Vec<Piece>> {
         if name == APP || file.extension().is_none_or(|extension| extension != "wasm") {
             continue;
         }
-        let bytes = wasm::without_names(&read(&file)?)
-            .map_err(|error| format!("{} is no whole wasm file: {error}.", paths::short(&file)))?;
-        pieces.push(Piece { name, bytes });
+        pieces.push(Piece { name, bytes: read(&file)? });
     }
     Ok(pieces)
 }
@@ -255,6 +256,48 @@ impl Shared {
     }
 }
 
+/// The pieces that are in the same files: where these are in the list of files, and the pieces' names and
+/// contents.
+type Group<'a> = (Vec<usize>, Vec<&'a Piece>);
+
+/// The shared pieces as they are arranged. Files are numbered: what many chapters share, each chapter,
+/// others. `None` where the script doesn't say who shares a piece.
+fn groups<'a>(script: &str, pieces: &'a [Piece], chapters: &[String]) -> Option<Vec<Group<'a>>> {
+    let mut groups: Vec<Group> = Vec::new();
+    for piece in pieces.iter().filter(|piece| !piece.name.starts_with(WHOLE)) {
+        let users = users(script, &piece.name)?;
+        let mut held: Vec<usize> =
+            (1..=chapters.len()).filter(|&at| users.contains(&chapters[at - 1].as_str())).collect();
+        if held.len() >= MANY {
+            held = vec![0];
+        } else if held.len() < users.len() {
+            held.push(chapters.len() + 1);
+        }
+        match groups.iter_mut().find(|(files, _)| *files == held) {
+            Some((_, pieces)) => pieces.push(piece),
+            None => groups.push((held, vec![piece])),
+        }
+    }
+    Some(groups)
+}
+
+/// `line`, which loads a part, with each piece that it needs first replaced by the first of its group.
+fn with_groups(line: &str, groups: &[Group]) -> Option<String> {
+    let (before, rest) = line.rsplit_once('[')?;
+    let (needed, after) = rest.split_once(']')?;
+    let mut firsts: Vec<&str> = Vec::new();
+    for name in needed.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        let name = name.strip_prefix("__")?;
+        let of_name = |(_, pieces): &&Group| pieces.iter().any(|piece| piece.name == name);
+        let first = &groups.iter().find(of_name)?.1[0].name;
+        if !firsts.contains(&first.as_str()) {
+            firsts.push(first);
+        }
+    }
+    let firsts: Vec<String> = firsts.into_iter().map(|name| format!("__{name}")).collect();
+    Some(format!("{before}[{}]{after}", firsts.join(", ")))
+}
+
 /// The script of `wasm-split-cli` in its published form, and the wasm files it fetches: a piece
 /// that only one part needs is a file of its own. The others are in files of shared pieces.
 fn arrange(
@@ -262,54 +305,58 @@ fn arrange(
     pieces: &[Piece],
     hash: &str,
     chapters: &[String],
-) -> Option<(String, Files)> {
-    let given = script;
-    let mut script = script.to_owned();
+) -> std::result::Result<(String, Files), Trouble> {
+    let groups = groups(script, pieces, chapters).ok_or(Trouble::Script)?;
+    let mut files = Vec::new();
+    // How each piece is loaded; one that is in another, not at all.
+    let mut calls: Vec<(&str, Option<String>)> = Vec::new();
+    for piece in pieces {
+        let Some(part) = piece.name.strip_prefix(WHOLE) else { continue };
+        let file = format!("{PART}{part}-{hash}.wasm");
+        calls.push((&piece.name, Some(format!("whole(\"./{file}\")"))));
+        files.push((file, wasm::joined(&[&piece.bytes])?));
+    }
     let names = [""].into_iter().chain(chapters.iter().map(String::as_str)).chain([OTHERS]);
     let mut shared: Vec<Shared> =
         names.map(|name| Shared { name: name.to_owned(), bytes: Vec::new() }).collect();
-    let mut files = Vec::new();
-    for Piece { name, bytes } in pieces {
-        let call = match name.strip_prefix("split_") {
-            Some(part) => {
-                let file = format!("{PART}{part}-{hash}.wasm");
-                let call = format!("whole(\"./{file}\")");
-                files.push((file, bytes.clone()));
-                call
-            }
-            None => {
-                let users = users(given, name)?;
-                let mut held: Vec<usize> = (1..=chapters.len())
-                    .filter(|&at| users.contains(&shared[at].name.as_str()))
-                    .collect();
-                if held.len() >= MANY {
-                    held = vec![0];
-                } else if held.len() < users.len() {
-                    held.push(chapters.len() + 1);
-                }
-                let places: Vec<String> = held
-                    .into_iter()
-                    .map(|at| {
-                        let start = shared[at].bytes.len();
-                        shared[at].bytes.extend_from_slice(bytes);
-                        format!("{at}, {start}, {}", shared[at].bytes.len())
-                    })
-                    .collect();
-                format!("part({})", places.join(", "))
-            }
-        };
+    for (held, pieces) in &groups {
+        let bytes: Vec<&[u8]> = pieces.iter().map(|piece| piece.bytes.as_slice()).collect();
+        let bytes = wasm::joined(&bytes)?;
+        let places: Vec<String> = held
+            .iter()
+            .map(|&at| {
+                let start = shared[at].bytes.len();
+                shared[at].bytes.extend_from_slice(&bytes);
+                format!("{at}, {start}, {}", shared[at].bytes.len())
+            })
+            .collect();
+        calls.push((&pieces[0].name, Some(format!("part({})", places.join(", ")))));
+        calls.extend(pieces[1..].iter().map(|piece| (piece.name.as_str(), None)));
+    }
+    let mut script = script.to_owned();
+    for (name, call) in calls {
         let theirs = format!("{}{name}{}", LOAD.0, LOAD.1);
         if script.matches(&theirs).count() != 1 {
-            return None;
+            return Err(Trouble::Script);
         }
-        script = script.replace(&theirs, &format!("load(() => {call}, "));
+        let ours = call.map_or_else(|| JOINED.to_owned(), |call| format!("load(() => {call}, "));
+        script = script.replace(&theirs, &ours);
     }
-    if script.contains("fetch(") {
-        return None;
+    let mut lines = Vec::new();
+    for line in script.lines() {
+        let is_chunk = line.starts_with(&format!("const {}", CHUNK.0));
+        if line.starts_with(LOAD_PART) {
+            lines.push(with_groups(line, &groups).ok_or(Trouble::Script)?);
+        } else if line.contains("fetch(") || is_chunk && !line.ends_with(", []);") {
+            // It is loaded in another way, or needs other pieces.
+            return Err(Trouble::Script);
+        } else if !(is_chunk && line.contains(JOINED)
+            // This comment names the parts that share a piece.
+            || line.starts_with("/*") && line.ends_with("*/"))
+        {
+            lines.push(line.to_owned());
+        }
     }
-    // A comment names the parts that share a piece.
-    let is_comment = |line: &&str| line.starts_with("/*") && line.ends_with("*/");
-    let lines: Vec<&str> = script.lines().filter(|line| !is_comment(line)).collect();
     let script = lines.join("\n").replace(CHUNK.0, CHUNK.1);
     // Where a file would be empty, nothing names it by its place; the places of the others stay.
     let listed: String = shared
@@ -322,7 +369,32 @@ fn arrange(
     let names = format!("\nconst PARTS = \"{SHARED}\";\nconst FILES = [\n{listed}];");
     let full = shared.into_iter().filter(|file| !file.bytes.is_empty());
     files.extend(full.map(|file| (file.file(hash), file.bytes)));
-    Some((script + &names + LOADER, files))
+    Ok((script + &names + LOADER, files))
+}
+
+/// Why the output of `wasm-split-cli` can't be arranged.
+#[derive(Debug, PartialEq)]
+enum Trouble {
+    /// Its script is not what it was.
+    Script,
+    /// Nor is a piece, for this reason.
+    Piece(String),
+}
+
+impl From<wasm::Trouble> for Trouble {
+    fn from(trouble: wasm::Trouble) -> Self {
+        Self::Piece(trouble.to_string())
+    }
+}
+
+impl From<Trouble> for String {
+    fn from(trouble: Trouble) -> Self {
+        let found = match trouble {
+            Trouble::Script => "another script than it did".to_owned(),
+            Trouble::Piece(reason) => format!("a piece that can't be joined with others: {reason}"),
+        };
+        format!("`wasm-split-cli` writes {found}; xtask/src/split.rs must be adapted.")
+    }
 }
 
 /// Replaces Trunk's app with the split one.
@@ -376,23 +448,46 @@ fn read_text(file: &Path) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use wasm_encoder::{
+        CodeSection, ConstExpr, DataCountSection, DataSection, ElementSection, FunctionSection,
+        ImportSection, Module, TypeSection,
+    };
+
     use super::*;
 
-    fn piece(name: &str, bytes: &[u8]) -> Piece {
-        Piece { name: name.to_owned(), bytes: bytes.to_vec() }
+    /// A piece that writes these bytes into memory.
+    fn wasm(data: &[u8]) -> Vec<u8> {
+        let mut all = DataSection::new();
+        for at in data {
+            all.active(0, &ConstExpr::i32_const(i32::from(*at)), [*at]);
+        }
+        let mut module = Module::new();
+        module.section(&TypeSection::new()).section(&ImportSection::new());
+        module.section(&FunctionSection::new()).section(&ElementSection::new());
+        module.section(&DataCountSection { count: all.len() });
+        module.section(&CodeSection::new()).section(&all);
+        module.finish()
     }
 
-    /// A script that loads pieces: each name, and who shares it.
-    fn fetching(pieces: &[(&str, &str)]) -> String {
-        let one = |(name, users): &(&str, &str)| {
-            let loading = format!("{}{name}{}[]);\n", LOAD.0, LOAD.1);
-            if users.is_empty() {
-                loading
-            } else {
-                format!("/* {users} */\nconst __{name} = {loading}")
-            }
+    fn piece(name: &str, data: &[u8]) -> Piece {
+        Piece { name: name.to_owned(), bytes: wasm(data) }
+    }
+
+    /// A script that loads pieces, each a name and who shares it, and parts that need some of them.
+    fn fetching(pieces: &[(&str, &str)], parts: &[(&str, &str)]) -> String {
+        let piece = |(name, users): &(&str, &str)| {
+            format!("/* {users} */\nconst __{name} = {}{name}{}[]);\n", LOAD.0, LOAD.1)
         };
-        pieces.iter().map(one).collect()
+        let part = |(name, needed): &(&str, &str)| {
+            let (before, after) = LOAD;
+            format!("{LOAD_PART}{name} = wrapAsyncCb({before}split_{name}{after}[{needed}]));\n")
+        };
+        pieces.iter().map(piece).chain(parts.iter().map(part)).collect()
+    }
+
+    fn arranged(script: &str, pieces: &[Piece]) -> std::result::Result<(String, Files), Trouble> {
+        let chapters = ["bptt", "gates", "mask", "norm", "qkv", "rnn"].map(String::from);
+        arrange(script, pieces, "9", &chapters)
     }
 
     #[test]
@@ -402,38 +497,45 @@ mod tests {
             piece("chunk_2", b"de"),
             piece("chunk_3", b"gh"),
             piece("chunk_4", b"i"),
+            piece("chunk_5", b"j"),
+            piece("chunk_6", b"k"),
             piece("split_rnn", b"f"),
         ];
-        let script = fetching(&[
-            ("chunk_1", "bptt, gates, mask, norm, qkv, rnn, undo"),
-            ("chunk_2", "gates, rnn"),
-            ("chunk_3", "twin, undo"),
-            ("chunk_4", "rnn, undo"),
-            ("split_rnn", ""),
-        ]);
-        let chapters = ["bptt", "gates", "mask", "norm", "qkv", "rnn"].map(String::from);
-        let (script, files) = arrange(&script, &pieces, "9", &chapters).unwrap();
-        let files: Vec<(&str, &[u8])> =
-            files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
-        assert_eq!(
-            files,
-            [
-                ("part-rnn-9.wasm", &b"f"[..]),
-                ("parts-9.wasm", b"abc"),
-                ("parts-gates-9.wasm", b"de"),
-                ("parts-rnn-9.wasm", b"dei"),
-                ("parts-others-9.wasm", b"ghi"),
-            ]
+        let script = fetching(
+            &[
+                ("chunk_1", "bptt, gates, mask, norm, qkv, rnn, undo"),
+                ("chunk_2", "gates, rnn"),
+                ("chunk_3", "twin, undo"),
+                ("chunk_4", "rnn, undo"),
+                ("chunk_5", "rnn, twin"),
+                ("chunk_6", "rnn, twin, undo"),
+            ],
+            &[("rnn", "__chunk_1, __chunk_2, __chunk_4, __chunk_5, __chunk_6")],
         );
+        let (script, files) = arranged(&script, &pieces).unwrap();
+        let one = |data: &[u8]| wasm(data);
+        // Three pieces with the same users but for what is no chapter are one.
+        let (of_two, of_three) = (one(b"de"), one(b"ijk"));
+        let expected = [
+            ("part-rnn-9.wasm", one(b"f")),
+            ("parts-9.wasm", one(b"abc")),
+            ("parts-gates-9.wasm", of_two.clone()),
+            ("parts-rnn-9.wasm", [of_two.clone(), of_three.clone()].concat()),
+            ("parts-others-9.wasm", [one(b"gh"), of_three.clone()].concat()),
+        ];
+        assert_eq!(files, expected.map(|(name, bytes)| (name.to_owned(), bytes)));
+        let [two, end] = [of_two.len(), of_two.len() + of_three.len()];
+        let [all, others] = [one(b"abc").len(), one(b"gh").len()];
+        let both = others + of_three.len();
         for part in [
-            "const c1 = load(() => part(0, 0, 3), []);",
-            "const c2 = load(() => part(2, 0, 2, 6, 0, 2), []);",
-            "const c3 = load(() => part(7, 0, 2), []);",
-            "const c4 = load(() => part(6, 2, 3, 7, 2, 3), []);",
-            r#"load(() => whole("./part-rnn-9.wasm"), []);"#,
-            r#"const PARTS = "parts-";"#,
+            format!("const c1 = load(() => part(0, 0, {all}), []);\n"),
+            format!("const c2 = load(() => part(2, 0, {two}, 6, 0, {two}), []);\n"),
+            format!("const c3 = load(() => part(7, 0, {others}), []);\n"),
+            format!("const c4 = load(() => part(6, {two}, {end}, 7, {others}, {both}), []);\n"),
+            r#"load(() => whole("./part-rnn-9.wasm"), [c1, c2, c4]));"#.to_owned(),
+            r#"const PARTS = "parts-";"#.to_owned(),
         ] {
-            assert_eq!(script.matches(part).count(), 1, "{part} in {script}");
+            assert_eq!(script.matches(&part).count(), 1, "{part} in {script}");
         }
         let listed = script.split_once("const FILES = [").unwrap().1.split_once(']').unwrap().0;
         let listed: Vec<&str> =
@@ -449,7 +551,9 @@ mod tests {
                 (7, &"./parts-others-9.wasm"),
             ]
         );
-        assert!(!script.contains("rnn, undo"), "{script}");
+        for gone in ["rnn, undo", "c5", "c6", "chunk"] {
+            assert!(!script.contains(gone), "{gone} in {script}");
+        }
     }
 
     #[test]
@@ -465,12 +569,27 @@ mod tests {
     }
 
     #[test]
-    fn another_script_is_refused() {
-        let arranged = |script: &str| arrange(script, &[piece("split_rnn", b"f")], "9", &[]);
-        assert!(arranged(&fetching(&[("split_rnn", "")])).is_some());
-        assert!(arranged(&fetching(&[("split_rnn", ""), ("chunk_1", "rnn, undo")])).is_none());
-        assert!(arranged(&fetching(&[("split_gates", "")])).is_none());
-        assert!(arranged("").is_none());
+    fn another_script_or_piece_is_refused() {
+        let rnn = fetching(&[], &[("rnn", "")]);
+        let refused = |script: &str, pieces: &[Piece]| arranged(script, pieces).unwrap_err();
+        let split = || piece("split_rnn", b"f");
+        let chunk = || piece("chunk_1", b"a");
+        assert!(arranged(&rnn, &[split()]).is_ok());
+        // A file that nothing loads, or that is loaded and not there.
+        assert_eq!(refused("", &[split()]), Trouble::Script);
+        assert_eq!(refused(&rnn, &[split(), chunk()]), Trouble::Script);
+        let two = fetching(&[], &[("rnn", ""), ("gates", "")]);
+        assert_eq!(refused(&two, &[split()]), Trouble::Script);
+        // A needed piece that isn't there, and a shared one that needs another.
+        let needed = fetching(&[], &[("rnn", "__chunk_1")]);
+        assert_eq!(refused(&needed, &[split()]), Trouble::Script);
+        let shared = fetching(&[("chunk_1", "rnn, undo")], &[("rnn", "__chunk_1")]);
+        assert!(arranged(&shared, &[split(), chunk()]).is_ok());
+        let needing = shared.replacen("[]);", "[__chunk_2]);", 1);
+        assert_eq!(refused(&needing, &[split(), chunk()]), Trouble::Script);
+
+        let no_wasm = Piece { name: "split_rnn".to_owned(), bytes: b"f".to_vec() };
+        assert!(matches!(refused(&rnn, &[no_wasm]), Trouble::Piece(_)));
     }
 
     #[test]

@@ -1,15 +1,20 @@
-//! Edits wasm files section by section: strips what browsers do not need, and shortens the names of
-//! imports.
+//! Edits wasm files: strips what browsers do not need, shortens the names of imports, and makes one
+//! module of several.
 
 use std::collections::HashSet;
 
 use wasm_encoder::{
-    CodeSection, Function, ImportSection, Module, RawSection,
-    reencode::{Error, RoundtripReencoder, utils},
+    CodeSection, DataCountSection, DataSection, ElementSection, Function, FunctionSection,
+    ImportSection, Module, RawSection, TypeSection,
+    reencode::{Error, Reencode, RoundtripReencoder, utils},
 };
-use wasmparser::{BinaryReader, CodeSectionReader, KnownCustom, Name, Parser, Payload, TypeRef};
+use wasmparser::{
+    BinaryReader, CodeSectionReader, FuncType, Import, KnownCustom, Name, Parser, Payload, TypeRef,
+};
 
-type Result<T> = std::result::Result<T, Error>;
+/// Why pieces can't be joined.
+pub type Trouble = Error<&'static str>;
+type Result<T, E = std::convert::Infallible> = std::result::Result<T, Error<E>>;
 
 /// What happens to a section.
 enum Fate {
@@ -136,10 +141,170 @@ pub fn with_short_imports(wasm: &[u8], script: &str, module: &str) -> Result<(Ve
     Ok((wasm, shortened))
 }
 
+/// One module that does what all of `pieces` do. `wasm-split-cli` makes them: each repeats the whole list
+/// of the app's types, imports the same memory, table and stack pointer, writes its functions into the
+/// table, and exports nothing. Only types in use are kept, no custom sections, and numbers take as few
+/// bytes as they can, where the linker leaves room in each.
+pub fn joined(pieces: &[&[u8]]) -> Result<Vec<u8>, &'static str> {
+    let mut joining = Joining::default();
+    for piece in pieces {
+        joining.add(piece)?;
+    }
+    joining.finish()
+}
+
+/// The pieces so far, and how the numbers of the last one are changed.
+#[derive(Default)]
+struct Joining<'a> {
+    /// The types of each piece, and the numbers of those in use, in their new order.
+    types: Vec<FuncType>,
+    used: Vec<u32>,
+    imports: Vec<Import<'a>>,
+    functions: FunctionSection,
+    elements: ElementSection,
+    code: CodeSection,
+    data: DataSection,
+    /// The number that the piece's first function, element segment and data segment have now.
+    first: [u32; 3],
+    /// The numbers that the piece's globals have now.
+    globals: Vec<u32>,
+}
+
+impl<'a> Joining<'a> {
+    fn add(&mut self, piece: &'a [u8]) -> Result<(), &'static str> {
+        self.first = [self.functions.len(), self.elements.len(), self.data.len()];
+        self.globals.clear();
+        for payload in Parser::new(0).parse_all(piece) {
+            match payload? {
+                Payload::TypeSection(types) => {
+                    let types = types
+                        .into_iter_err_on_gc_types()
+                        .collect::<std::result::Result<Vec<_>, _>>()?;
+                    if self.types.is_empty() {
+                        self.types = types;
+                    } else if self.types != types {
+                        return Err(Error::UserError("its types are not those of the others"));
+                    }
+                }
+                Payload::ImportSection(imports) => {
+                    for import in imports.into_imports() {
+                        self.import(import?)?;
+                    }
+                }
+                Payload::FunctionSection(functions) => {
+                    for ty in functions {
+                        let ty = self.type_index(ty?)?;
+                        self.functions.function(ty);
+                    }
+                }
+                Payload::ElementSection(section) => {
+                    let mut elements = std::mem::take(&mut self.elements);
+                    utils::parse_element_section(self, &mut elements, section)?;
+                    self.elements = elements;
+                }
+                Payload::CodeSectionEntry(body) => {
+                    let mut code = std::mem::take(&mut self.code);
+                    utils::parse_function_body(self, &mut code, body)?;
+                    self.code = code;
+                }
+                Payload::DataSection(section) => {
+                    let mut data = std::mem::take(&mut self.data);
+                    utils::parse_data_section(self, &mut data, section)?;
+                    self.data = data;
+                }
+                Payload::ExportSection(exports) if exports.count() == 0 => {}
+                Payload::Version { .. }
+                | Payload::DataCountSection { .. }
+                | Payload::CodeSectionStart { .. }
+                | Payload::CustomSection(_)
+                | Payload::End(_) => {}
+                _ => return Err(Error::UserError("it has a section that no piece has had")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Imports what another piece may import too. Memory and table are always the first of their kind.
+    fn import(&mut self, import: Import<'a>) -> Result<(), &'static str> {
+        let same = |other: &Import| (other.module, other.name) == (import.module, import.name);
+        let known = self.imports.iter().position(same);
+        let place = known.unwrap_or(self.imports.len());
+        if known.is_none() {
+            self.imports.push(import);
+        }
+        let is_global = |import: &Import| matches!(import.ty, TypeRef::Global(_));
+        let kind = std::mem::discriminant(&import.ty);
+        let before = &self.imports[..place];
+        match import.ty {
+            TypeRef::Global(_) => {
+                self.globals.push(before.iter().filter(|import| is_global(import)).count() as u32);
+                Ok(())
+            }
+            TypeRef::Memory(_) | TypeRef::Table(_)
+                if before.iter().all(|other| std::mem::discriminant(&other.ty) != kind) =>
+            {
+                Ok(())
+            }
+            _ => Err(Error::UserError("it imports what no piece has imported")),
+        }
+    }
+
+    fn finish(mut self) -> Result<Vec<u8>, &'static str> {
+        let mut types = TypeSection::new();
+        for &ty in &self.used.clone() {
+            let ty = self.types.get(ty as usize).cloned();
+            let ty = ty.ok_or(Error::UserError("it uses a type that it doesn't have"))?;
+            let ty = self.func_type(ty)?;
+            types.ty().func_type(&ty);
+        }
+        let mut imports = ImportSection::new();
+        for import in std::mem::take(&mut self.imports) {
+            utils::parse_import(&mut self, &mut imports, import)?;
+        }
+        let mut module = Module::new();
+        module.section(&types).section(&imports).section(&self.functions).section(&self.elements);
+        if !self.data.is_empty() {
+            module.section(&DataCountSection { count: self.data.len() });
+        }
+        module.section(&self.code).section(&self.data);
+        Ok(module.finish())
+    }
+}
+
+impl Reencode for Joining<'_> {
+    type Error = &'static str;
+
+    fn function_index(&mut self, function: u32) -> Result<u32, Self::Error> {
+        Ok(self.first[0] + function)
+    }
+
+    fn element_index(&mut self, element: u32) -> Result<u32, Self::Error> {
+        Ok(self.first[1] + element)
+    }
+
+    fn data_index(&mut self, data: u32) -> Result<u32, Self::Error> {
+        Ok(self.first[2] + data)
+    }
+
+    fn global_index(&mut self, global: u32) -> Result<u32, Self::Error> {
+        let known = self.globals.get(global as usize).copied();
+        known.ok_or(Error::UserError("it uses a global that it doesn't have"))
+    }
+
+    fn type_index(&mut self, ty: u32) -> Result<u32, Self::Error> {
+        let known = self.used.iter().position(|&used| used == ty);
+        if known.is_none() {
+            self.used.push(ty);
+        }
+        Ok(known.unwrap_or(self.used.len() - 1) as u32)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use wasm_encoder::{
-        CustomSection, EntityType, FunctionSection, MemoryType, NameMap, NameSection, TypeSection,
+        ConstExpr, CustomSection, Elements, EntityType, GlobalType, MemoryType, NameMap,
+        NameSection, RefType, TableType, ValType,
     };
 
     use super::*;
@@ -178,16 +343,9 @@ mod tests {
 
     #[test]
     fn only_functions_of_one_definition_are_renamed() {
-        let memory = MemoryType {
-            minimum: 1,
-            maximum: None,
-            memory64: false,
-            shared: false,
-            page_size_log2: None,
-        };
         let imports = |f: &str, g: &str| {
             let twice = ("m", "twice", FUNCTION);
-            module(&[("m", f, FUNCTION), ("m", "memory", memory.into()), twice, ("m", g, FUNCTION)])
+            module(&[("m", f, FUNCTION), ("m", "memory", MEMORY.into()), twice, ("m", g, FUNCTION)])
         };
         let script = "f: function memory: function twice: function twice: function g: function";
         let (wasm, script) = with_short_imports(&imports("f", "g"), script, "m").unwrap();
@@ -252,6 +410,139 @@ mod tests {
             module([&one, &trap, &three], true)
         );
         assert_eq!(without_unreached(&module(whole, false)).unwrap(), module(whole, false));
+    }
+
+    const MEMORY: MemoryType = MemoryType {
+        minimum: 1,
+        maximum: None,
+        memory64: false,
+        shared: false,
+        page_size_log2: None,
+    };
+    const TABLE: TableType = TableType {
+        element_type: RefType::FUNCREF,
+        table64: false,
+        minimum: 9,
+        maximum: None,
+        shared: false,
+    };
+    const STACK: GlobalType = GlobalType { val_type: ValType::I32, mutable: true, shared: false };
+
+    /// The module of some functions, in order: each its type and body, and that the first is written into
+    /// the table at `slot`; with data for each of `data`.
+    fn piece(
+        types: &[(&[ValType], &[ValType])],
+        imports: &[(&str, EntityType)],
+        functions: &[(u32, Function)],
+        slots: &[(i32, u32)],
+        data: &[(i32, &[u8])],
+    ) -> Vec<u8> {
+        let (mut all_types, mut all_imports) = (TypeSection::new(), ImportSection::new());
+        let (mut all, mut code) = (FunctionSection::new(), CodeSection::new());
+        let (mut elements, mut all_data) = (ElementSection::new(), DataSection::new());
+        for (from, to) in types {
+            all_types.ty().function(from.iter().copied(), to.iter().copied());
+        }
+        for (name, ty) in imports {
+            all_imports.import("m", name, *ty);
+        }
+        for (ty, body) in functions {
+            all.function(*ty);
+            code.function(body);
+        }
+        for (slot, function) in slots {
+            let functions = [*function];
+            let functions = Elements::Functions(functions.as_slice().into());
+            elements.active(Some(0), &ConstExpr::i32_const(*slot), functions);
+        }
+        for (place, bytes) in data {
+            all_data.active(0, &ConstExpr::i32_const(*place), bytes.iter().copied());
+        }
+        let mut module = Module::new();
+        module.section(&all_types).section(&all_imports).section(&all).section(&elements);
+        module.section(&DataCountSection { count: all_data.len() });
+        module.section(&code).section(&all_data);
+        module.finish()
+    }
+
+    /// The body of a function with these instructions.
+    fn body(instructions: impl Fn(&mut wasm_encoder::InstructionSink)) -> Function {
+        let mut function = Function::new([]);
+        instructions(&mut function.instructions());
+        function.instructions().end();
+        function
+    }
+
+    #[test]
+    fn joined_pieces_keep_their_functions_data_and_places_in_the_table() {
+        const I32: &[ValType] = &[ValType::I32];
+        let types: &[(&[ValType], &[ValType])] = &[(&[], &[]), (I32, I32), (&[], I32)];
+        let (memory, table) = (("memory", MEMORY.into()), ("table", TABLE.into()));
+        let stack = ("stack", STACK.into());
+        let nothing = || body(|_| {});
+        // Calls the function before it, and one of another type that is in the table.
+        let calling = |function, ty| {
+            body(move |code| {
+                code.i32_const(5).call(function).i32_const(2).call_indirect(0, ty).drop();
+            })
+        };
+        let same = || {
+            body(|code| {
+                code.local_get(0);
+            })
+        };
+        let stacked = || {
+            body(|code| {
+                code.global_get(0);
+            })
+        };
+        let one = piece(
+            types,
+            &[table, memory],
+            &[(0, nothing())],
+            &[(7, 0)],
+            &[(100, b"one".as_slice())],
+        );
+        let other = piece(
+            types,
+            &[stack, table, memory],
+            &[(1, same()), (2, calling(0, 1)), (2, stacked())],
+            &[(2, 0), (3, 2)],
+            &[(200, b"two".as_slice()), (300, b"three")],
+        );
+        // In the order of use: the type of `call_indirect` is known by the time its function's is.
+        let expected = piece(
+            types,
+            &[table, memory, stack],
+            &[(0, nothing()), (1, same()), (2, calling(1, 1)), (2, stacked())],
+            &[(7, 0), (2, 1), (3, 3)],
+            &[(100, b"one".as_slice()), (200, b"two"), (300, b"three")],
+        );
+        assert_eq!(joined(&[&one, &other]).unwrap(), expected);
+        // Alone, a piece keeps only the types in use.
+        let fewer = &types[1..];
+        let alone = piece(fewer, &[memory], &[(1, nothing())], &[], &[]);
+        let only = piece(&types[2..], &[memory], &[(0, nothing())], &[], &[]);
+        assert_eq!(joined(&[&alone]).unwrap(), without_data_count(&only));
+
+        let trouble = |pieces: &[&[u8]]| joined(pieces).unwrap_err().to_string();
+        assert!(trouble(&[&one, &alone]).contains("types"));
+        let function = piece(types, &[("f", EntityType::Function(0))], &[], &[], &[]);
+        assert!(trouble(&[&function]).contains("imports"));
+        let second = piece(types, &[memory, ("other", MEMORY.into())], &[], &[], &[]);
+        assert!(trouble(&[&second]).contains("imports"));
+        let without_stack = piece(types, &[memory], &[(0, stacked())], &[], &[]);
+        assert!(trouble(&[&without_stack]).contains("global"));
+        assert!(trouble(&[&one[..one.len() - 1]]).contains("parsing"));
+    }
+
+    /// The same without the section that counts data.
+    fn without_data_count(module: &[u8]) -> Vec<u8> {
+        let left = |payload: &Payload| match payload {
+            Payload::DataCountSection { .. } => Fate::Left,
+            _ => Fate::Kept,
+        };
+        rewrite(module, |payload| Ok(left(payload))).unwrap()
     }
 
     #[test]
