@@ -48,16 +48,13 @@ pub fn Tokens(
                     aria-label="Tokens of the sentence. Arrow keys choose the query token."
                     on:pointerleave=move |e: ev::PointerEvent| leave(&e, *selection)
                 >
-                    {move || {
-                        sentence
-                            .get()
-                            .into_iter()
-                            .enumerate()
-                            .map(|(position, token)| {
-                                view! { <Token view selection colors row field position token /> }
-                            })
-                            .collect_view()
-                    }}
+                    <For
+                        each=move || sentence.get().into_iter().enumerate()
+                        key=Clone::clone
+                        children=move |(position, token)| {
+                            view! { <Token view selection colors row field position token /> }
+                        }
+                    />
                 </div>
                 {editor.zip(field).map(|(editor, field)| view! { <EditorField editor field row /> })}
             </div>
@@ -165,13 +162,20 @@ fn Token(
 /// with every new sentence.
 fn keep_in_sight(scroller: NodeRef<html::Div>, selection: Selection, row: Memo<Row>) {
     let show = move |query: usize| {
-        let Some(scroller) = scroller.get() else { return };
-        let share = row.with_untracked(|t| t.middle(query) / t.width().max(f64::MIN_POSITIVE));
-        let middle = share * f64::from(scroller.scroll_width());
-        let (start, seen) = (f64::from(scroller.scroll_left()), f64::from(scroller.client_width()));
-        if middle < start || middle > start + seen {
-            scroller.set_scroll_left((middle - seen / 2.0) as i32);
-        }
+        // The next frame begins with the row laid out. Asked now, the browser would lay out the page twice
+        // for this frame.
+        request_animation_frame(move || {
+            let share =
+                row.try_with_untracked(|t| t.middle(query) / t.width().max(f64::MIN_POSITIVE));
+            let scroller = scroller.try_get_untracked().flatten();
+            let Some((share, scroller)) = share.zip(scroller) else { return };
+            let middle = share * f64::from(scroller.scroll_width());
+            let start = f64::from(scroller.scroll_left());
+            let seen = f64::from(scroller.client_width());
+            if middle < start || middle > start + seen {
+                scroller.set_scroll_left((middle - seen / 2.0) as i32);
+            }
+        });
     };
     effect(move || {
         if let Some(cell) = selection.shown() {
