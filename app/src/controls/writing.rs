@@ -51,6 +51,10 @@ pub fn Writing() -> impl IntoView {
                 </p>
             </div>
             <div class="view-bar">
+                <button type="button" class="button" data-testid="write-again"
+                    on:click=move |_| store.write_again()>
+                    "Write again"
+                </button>
                 <div class="field" title=words.help>
                     <label for=id.clone()>{words.label}</label>
                     <input type="range" id=id.clone() data-testid="control-temperature"
@@ -69,10 +73,6 @@ pub fn Writing() -> impl IntoView {
                     <span class="visually-hidden" id=hint>{words.help}</span>
                 </div>
                 <NumberField name="topk" on_entry=Callback::new(top_k)/>
-                <button type="button" class="button" data-testid="write-again"
-                    on:click=move |_| store.write_again()>
-                    "Write again"
-                </button>
                 <p class="hint" id="sample-step">"Written " {after}</p>
             </div>
         </div>

@@ -1,7 +1,10 @@
 //! What every figure needs of the browser: its size and pixel ratio, and one redraw a frame however
 //! often the data changes.
 
-use std::{cell::Cell, sync::Arc};
+use std::{
+    cell::{Cell, OnceCell},
+    sync::Arc,
+};
 
 use crate::reactive::effect;
 use leptos::{html::ElementType, prelude::*, tachys::html::node_ref::NodeRefContainer};
@@ -28,6 +31,8 @@ thread_local! {
     /// When figures began to take over new data in this frame, if they did.
     static BEGUN: Cell<Option<f64>> = const { Cell::new(None) };
     static TRAINING: Cell<bool> = const { Cell::new(false) };
+    /// Where text is drawn before it is copied to where it belongs.
+    static ASIDE: OnceCell<Option<HtmlCanvasElement>> = const { OnceCell::new() };
 }
 
 /// Says whether something trains. Figures rest only then: what is drawn afterwards stays.
@@ -272,6 +277,33 @@ pub fn prepare(canvas: &HtmlCanvasElement, size: Size) -> Option<CanvasRendering
     let context: CanvasRenderingContext2d = canvas.get_context("2d").ok()??.unchecked_into();
     context.clear_rect(0.0, 0.0, width, height);
     Some(context)
+}
+
+/// A canvas that is part of no page.
+pub fn hidden_canvas() -> Option<HtmlCanvasElement> {
+    Some(document().create_element("canvas").ok()?.unchecked_into())
+}
+
+/// Has `write` draw text, in CSS pixels, on a canvas of this size and copies that to the upper left of the
+/// other. When a canvas of the page gets a font, the browser styles and lays out the whole page first; one
+/// that is in no page spares that.
+pub fn with_text(
+    context: &CanvasRenderingContext2d,
+    size: Size,
+    write: impl FnOnce(&CanvasRenderingContext2d) -> Option<()>,
+) -> Option<()> {
+    let aside = ASIDE.with(|aside| aside.get_or_init(hidden_canvas).clone())?;
+    let text = prepare(&aside, size)?;
+    text.set_transform(size.scale, 0.0, 0.0, size.scale, 0.0, 0.0).ok()?;
+    let written = write(&text);
+    text.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()?;
+    written?;
+    context.save();
+    let copied = context
+        .set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+        .and_then(|()| context.draw_image_with_html_canvas_element(&aside, 0.0, 0.0));
+    context.restore();
+    copied.ok()
 }
 
 /// Puts one RGBA pixel for each cell of a rectangle of `columns` by any number of rows on the

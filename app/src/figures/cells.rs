@@ -6,8 +6,9 @@ use std::sync::Arc;
 use leptos::{html, prelude::*};
 
 use super::{
+    canvas::hidden_canvas,
     matrix_data::Matrix,
-    matrix_paint::{Geometry, Painted, hidden_canvas, paint, paint_row_labels},
+    matrix_paint::{Geometry, Painted, paint, paint_row_labels},
     motion::use_motion,
     reading::Reading,
     theme::Colors,

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::document;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
@@ -295,7 +294,10 @@ pub fn paint(
             context.set_stroke_style_str(&colors.palette.line.css());
             context.set_line_width(1.0);
             context.stroke_rect(g.left - 0.5, g.top - 0.5, width + 1.0, height + 1.0);
-            paint_column_labels(&context, g, matrix, colors)?;
+            let above = Size { width: g.width, height: g.top, scale };
+            canvas::with_text(&context, above, |text| {
+                write_column_labels(text, g, matrix, colors)
+            })?;
         }
     }
     if !is_empty {
@@ -310,11 +312,6 @@ pub fn paint(
     // The context keeps its transform; the next painting starts from none.
     context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()?;
     Some(painted)
-}
-
-/// A canvas that is part of no page.
-pub fn hidden_canvas() -> Option<HtmlCanvasElement> {
-    Some(document().create_element("canvas").ok()?.unchecked_into())
 }
 
 /// A column's label, without what its axis says already: `12` for `no. 12` on the axis `no.`.
@@ -365,7 +362,7 @@ fn paint_hatching(context: &CanvasRenderingContext2d, g: Geometry, colors: &Colo
     context.restore();
 }
 
-fn paint_column_labels(
+fn write_column_labels(
     context: &CanvasRenderingContext2d,
     g: Geometry,
     matrix: &Matrix,
@@ -447,9 +444,17 @@ pub fn paint_row_labels(
     if (g.rows, g.columns) != matrix.shape() {
         return None;
     }
-    context.set_transform(scale, 0.0, 0.0, scale, 0.0, 0.0).ok()?;
     context.set_fill_style_str(&colors.palette.paper.css());
-    context.fill_rect(0.0, 0.0, size.width, size.height);
+    context.fill_rect(0.0, 0.0, size.width * scale, size.height * scale);
+    canvas::with_text(&context, size, |text| write_row_labels(text, g, matrix, colors))
+}
+
+fn write_row_labels(
+    context: &CanvasRenderingContext2d,
+    g: Geometry,
+    matrix: &Matrix,
+    colors: &Colors,
+) -> Option<()> {
     context.set_fill_style_str(&colors.palette.ink.css());
     context.set_font(&format!("{}px ui-monospace, monospace", g.row_font));
     context.set_text_baseline("middle");
@@ -471,7 +476,7 @@ pub fn paint_row_labels(
         context.rotate(-std::f64::consts::FRAC_PI_2).ok()?;
         context.fill_text(&text, 0.0, 0.0).ok()?;
     }
-    context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()
+    Some(())
 }
 
 #[cfg(test)]

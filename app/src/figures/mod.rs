@@ -67,7 +67,9 @@ pub use attention::{
 };
 pub use bars::{Bar, top_bars};
 pub use bars_figure::BarsFigure;
-pub use canvas::{clock, next_frame, rest_left, set_training, time_frame, use_frame};
+pub use canvas::{
+    clock, hidden_canvas, next_frame, rest_left, set_training, time_frame, use_frame,
+};
 pub use curve::Curve;
 pub use download::hand_over;
 pub use editor::Editor;
@@ -83,7 +85,6 @@ pub use lines_data::{Line, Lines, Reference, Stroke, YScale};
 pub use loss::LossFigure;
 pub use matrix::MatrixFigure;
 pub use matrix_data::Matrix;
-pub use matrix_paint::hidden_canvas;
 pub use matrix_strip::{Across, ColumnStrip};
 pub use next::NextFigure;
 pub use plot::{four_decimals, power_of_ten, short, superscript};

@@ -3,7 +3,7 @@
 
 use leptos::{ev, html, prelude::*};
 use unroll_protocol::gpt::likeliest;
-use web_sys::HtmlCanvasElement;
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use crate::figures::{
     canvas::{self, Size, use_latest, use_size},
@@ -332,8 +332,19 @@ fn paint(
     colors: &Colors,
 ) -> Option<()> {
     let (width, height) = (g.width * g.columns as f64, g.height * g.rows as f64);
-    let context = canvas::prepare(canvas, Size { width, height, scale })?;
-    context.set_transform(scale, 0.0, 0.0, scale, 0.0, 0.0).ok()?;
+    let size = Size { width, height, scale };
+    canvas::with_text(&canvas::prepare(canvas, size)?, size, |context| {
+        paint_cells(context, g, matrix, lit, colors)
+    })
+}
+
+fn paint_cells(
+    context: &CanvasRenderingContext2d,
+    g: Geometry,
+    matrix: &Matrix,
+    lit: Option<usize>,
+    colors: &Colors,
+) -> Option<()> {
     let gap = if g.width.min(g.height) >= 16.0 { 2.0 } else { 0.0 };
     let palette = colors.palette;
     let waiting = palette.blocked.css();
