@@ -31,7 +31,7 @@ const LOAD: (&str, &str) = (
     ".wasm\", import.meta.url));\n    src.catch(() => {});\n    \
      return async (imports) => (WebAssembly.instantiateStreaming(src, imports));\n}\n, ",
 );
-/// In its place for a piece that is in another.
+/// In its place for a piece that was joined to another.
 const JOINED: &str = "load(joined, ";
 /// What it calls a piece that only one part needs, before the part's name.
 const WHOLE: &str = "split_";
@@ -118,6 +118,8 @@ function more(name) {
 const LOAD_PART: &str = "export const __wasm_split_load_";
 /// What many chapters share, at least so many of them, is in one file.
 const MANY: usize = 6;
+/// In the place of the hash, until it is known.
+const HASH: &str = "{hash}";
 /// The name, before a hash, of the script with all the pieces.
 const PIECES: &str = "pieces";
 
@@ -164,28 +166,25 @@ fn divide(folder: &Path, whole: &Path, rooms: &Path) -> Result {
             .map_err(|error| format!("`wasm-bindgen` has left no whole app: {error}."))?;
     let pieces = pieces(&divided)?;
 
+    let (script, files) = arrange(&script, &pieces, HASH, &chapters()?)?;
+    let first = first_script(&script);
+
     // Only files of the same build fit together, so one hash names them all.
     let mut hash = Hash::new();
-    let texts = [LOADER, &script, &bound_script].map(str::as_bytes);
-    let wasm = std::iter::once(&bound_wasm).chain(pieces.iter().map(|piece| &piece.bytes));
+    let texts = [&script, &first, &bound_script].map(|text| text.as_bytes());
+    let wasm = files.iter().map(|(_, bytes)| bytes).chain([&bound_wasm]);
     for bytes in texts.into_iter().chain(wasm.map(Vec::as_slice)) {
         hash.part(bytes);
     }
-    // And how they are arranged.
-    let chapters = chapters()?;
-    for chapter in &chapters {
-        hash.part(chapter.as_bytes());
-    }
-    hash.part(&MANY.to_le_bytes());
     let hash = hash.text();
+    let with_hash = |text: &str| text.replace(HASH, &hash);
 
-    let (script, files) = arrange(&script, &pieces, &hash, &chapters)?;
     for (name, bytes) in &files {
-        stamp::write(&folder.join(name), bytes)?;
+        stamp::write(&folder.join(with_hash(name)), bytes)?;
     }
     let (loader, all) = (format!("{SHARED}{hash}.js"), format!("{PART}{PIECES}-{hash}.js"));
-    let script = script.replace(&format!("./{APP}.js"), &format!("./{APP}-{hash}.js"));
-    stamp::write(&folder.join(&loader), first_script(&script, &all, &hash).as_bytes())?;
+    let script = with_hash(&script).replace(&format!("./{APP}.js"), &format!("./{APP}-{hash}.js"));
+    stamp::write(&folder.join(&loader), with_hash(&first).as_bytes())?;
     stamp::write(&folder.join(&all), script.as_bytes())?;
     // The wasm still imports it under the old name, which is a property of an object in the script.
     let bound_script =
@@ -195,13 +194,14 @@ fn divide(folder: &Path, whole: &Path, rooms: &Path) -> Result {
     take_trunks_place(folder, &hash, &loader)
 }
 
-/// The script that the app imports, which hands each call on to `script`, a file named `all`.
-fn first_script(script: &str, all: &str, hash: &str) -> String {
+/// The script that the app imports, which hands each call on to `script`.
+fn first_script(script: &str) -> String {
     let name = |line: &str| Some(line.strip_prefix(LOAD_PART)?.split_once(' ')?.0.to_owned());
     let load = |part: String| format!("{LOAD_PART}{part} = more(\"{part}\");\n");
     let loads: String = script.lines().filter_map(name).map(load).collect();
     format!(
-        "import {{ initSync }} from \"./{APP}-{hash}.js\";\nconst PIECES = \"./{all}\";{FIRST}{loads}"
+        "import {{ initSync }} from \"./{APP}-{HASH}.js\";\n\
+         const PIECES = \"./{PART}{PIECES}-{HASH}.js\";{FIRST}{loads}"
     )
 }
 
@@ -314,14 +314,13 @@ fn arrange(
         let Some(part) = piece.name.strip_prefix(WHOLE) else { continue };
         let file = format!("{PART}{part}-{hash}.wasm");
         calls.push((&piece.name, Some(format!("whole(\"./{file}\")"))));
-        files.push((file, wasm::joined(&[&piece.bytes])?));
+        files.push((file, joined(&[piece])?));
     }
     let names = [""].into_iter().chain(chapters.iter().map(String::as_str)).chain([OTHERS]);
     let mut shared: Vec<Shared> =
         names.map(|name| Shared { name: name.to_owned(), bytes: Vec::new() }).collect();
     for (held, pieces) in &groups {
-        let bytes: Vec<&[u8]> = pieces.iter().map(|piece| piece.bytes.as_slice()).collect();
-        let bytes = wasm::joined(&bytes)?;
+        let bytes = joined(pieces)?;
         let places: Vec<String> = held
             .iter()
             .map(|&at| {
@@ -330,7 +329,13 @@ fn arrange(
                 format!("{at}, {start}, {}", shared[at].bytes.len())
             })
             .collect();
-        calls.push((&pieces[0].name, Some(format!("part({})", places.join(", ")))));
+        let is_alone =
+            |at: usize| groups.iter().filter(|(held, _)| held.contains(&at)).count() == 1;
+        let call = match held[..] {
+            [at] if is_alone(at) => format!("whole(FILES[{at}])"),
+            _ => format!("part({})", places.join(", ")),
+        };
+        calls.push((&pieces[0].name, Some(call)));
         calls.extend(pieces[1..].iter().map(|piece| (piece.name.as_str(), None)));
     }
     let mut script = script.to_owned();
@@ -347,13 +352,16 @@ fn arrange(
         let is_chunk = line.starts_with(&format!("const {}", CHUNK.0));
         if line.starts_with(LOAD_PART) {
             lines.push(with_groups(line, &groups).ok_or(Trouble::Script)?);
-        } else if line.contains("fetch(") || is_chunk && !line.ends_with(", []);") {
+        } else if is_chunk && line.contains(JOINED) {
+            // Its group is loaded in its place.
+        } else if line.contains("fetch(")
+            || line.contains(JOINED)
+            || is_chunk && !line.ends_with(", []);")
+        {
             // It is loaded in another way, or needs other pieces.
             return Err(Trouble::Script);
-        } else if !(is_chunk && line.contains(JOINED)
-            // This comment names the parts that share a piece.
-            || line.starts_with("/*") && line.ends_with("*/"))
-        {
+        } else if !(line.starts_with("/*") && line.ends_with("*/")) {
+            // Such a comment names the parts that share a piece.
             lines.push(line.to_owned());
         }
     }
@@ -372,26 +380,26 @@ fn arrange(
     Ok((script + &names + LOADER, files))
 }
 
+fn joined(pieces: &[&Piece]) -> std::result::Result<Vec<u8>, Trouble> {
+    let pieces: Vec<(&str, &[u8])> =
+        pieces.iter().map(|piece| (piece.name.as_str(), piece.bytes.as_slice())).collect();
+    wasm::joined(&pieces).map_err(Trouble::Piece)
+}
+
 /// Why the output of `wasm-split-cli` can't be arranged.
 #[derive(Debug, PartialEq)]
 enum Trouble {
     /// Its script is not what it was.
     Script,
-    /// Nor is a piece, for this reason.
+    /// A piece can't be joined, for this reason.
     Piece(String),
-}
-
-impl From<wasm::Trouble> for Trouble {
-    fn from(trouble: wasm::Trouble) -> Self {
-        Self::Piece(trouble.to_string())
-    }
 }
 
 impl From<Trouble> for String {
     fn from(trouble: Trouble) -> Self {
         let found = match trouble {
             Trouble::Script => "another script than it did".to_owned(),
-            Trouble::Piece(reason) => format!("a piece that can't be joined with others: {reason}"),
+            Trouble::Piece(reason) => format!("wasm that can't be joined ({reason})"),
         };
         format!("`wasm-split-cli` writes {found}; xtask/src/split.rs must be adapted.")
     }
@@ -513,22 +521,21 @@ mod tests {
             &[("rnn", "__chunk_1, __chunk_2, __chunk_4, __chunk_5, __chunk_6")],
         );
         let (script, files) = arranged(&script, &pieces).unwrap();
-        let one = |data: &[u8]| wasm(data);
-        // Three pieces with the same users but for what is no chapter are one.
-        let (of_two, of_three) = (one(b"de"), one(b"ijk"));
+        // Pieces whose users differ only outside the chapters are joined.
+        let (of_two, of_three) = (wasm(b"de"), wasm(b"ijk"));
         let expected = [
-            ("part-rnn-9.wasm", one(b"f")),
-            ("parts-9.wasm", one(b"abc")),
+            ("part-rnn-9.wasm", wasm(b"f")),
+            ("parts-9.wasm", wasm(b"abc")),
             ("parts-gates-9.wasm", of_two.clone()),
             ("parts-rnn-9.wasm", [of_two.clone(), of_three.clone()].concat()),
-            ("parts-others-9.wasm", [one(b"gh"), of_three.clone()].concat()),
+            ("parts-others-9.wasm", [wasm(b"gh"), of_three.clone()].concat()),
         ];
         assert_eq!(files, expected.map(|(name, bytes)| (name.to_owned(), bytes)));
         let [two, end] = [of_two.len(), of_two.len() + of_three.len()];
-        let [all, others] = [one(b"abc").len(), one(b"gh").len()];
+        let others = wasm(b"gh").len();
         let both = others + of_three.len();
         for part in [
-            format!("const c1 = load(() => part(0, 0, {all}), []);\n"),
+            "const c1 = load(() => whole(FILES[0]), []);\n".to_owned(),
             format!("const c2 = load(() => part(2, 0, {two}, 6, 0, {two}), []);\n"),
             format!("const c3 = load(() => part(7, 0, {others}), []);\n"),
             format!("const c4 = load(() => part(6, {two}, {end}, 7, {others}, {both}), []);\n"),
@@ -559,7 +566,7 @@ mod tests {
     #[test]
     fn the_app_imports_a_function_for_each_part() {
         let script = "const a = 1;\nexport const __wasm_split_load_rnn = wrapAsyncCb(a);\n";
-        let first = first_script(script, "part-pieces-9.js", "9");
+        let first = first_script(script).replace(HASH, "9");
         let load = r#"export const __wasm_split_load_rnn = more("rnn");"#;
         for line in [r#"const PIECES = "./part-pieces-9.js";"#, load] {
             assert_eq!(first.matches(line).count(), 1, "{line} in {first}");

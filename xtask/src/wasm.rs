@@ -12,8 +12,6 @@ use wasmparser::{
     BinaryReader, CodeSectionReader, FuncType, Import, KnownCustom, Name, Parser, Payload, TypeRef,
 };
 
-/// Why pieces can't be joined.
-pub type Trouble = Error<&'static str>;
 type Result<T, E = std::convert::Infallible> = std::result::Result<T, Error<E>>;
 
 /// What happens to a section.
@@ -145,19 +143,24 @@ pub fn with_short_imports(wasm: &[u8], script: &str, module: &str) -> Result<(Ve
 /// of the app's types, imports the same memory, table and stack pointer, writes its functions into the
 /// table, and exports nothing. Only types in use are kept, no custom sections, and numbers take as few
 /// bytes as they can, where the linker leaves room in each.
-pub fn joined(pieces: &[&[u8]]) -> Result<Vec<u8>, &'static str> {
+///
+/// # Errors
+///
+/// Which piece, each with its name, is not of this kind, and why.
+pub fn joined(pieces: &[(&str, &[u8])]) -> std::result::Result<Vec<u8>, String> {
     let mut joining = Joining::default();
-    for piece in pieces {
-        joining.add(piece)?;
+    for (name, piece) in pieces {
+        joining.add(piece).map_err(|error| format!("{name}: {error}"))?;
     }
-    joining.finish()
+    joining.finish().map_err(|error| error.to_string())
 }
 
 /// The pieces so far, and how the numbers of the last one are changed.
 #[derive(Default)]
 struct Joining<'a> {
-    /// The types of each piece, and the numbers of those in use, in their new order.
+    /// The types of each piece.
     types: Vec<FuncType>,
+    /// Numbers of the types in use, in their new order.
     used: Vec<u32>,
     imports: Vec<Import<'a>>,
     functions: FunctionSection,
@@ -218,19 +221,23 @@ impl<'a> Joining<'a> {
                 | Payload::CodeSectionStart { .. }
                 | Payload::CustomSection(_)
                 | Payload::End(_) => {}
-                _ => return Err(Error::UserError("it has a section that no piece has had")),
+                _ => return Err(Error::UserError("a section of an unexpected kind")),
             }
         }
         Ok(())
     }
 
-    /// Imports what another piece may import too. Memory and table are always the first of their kind.
+    /// Adds an import, once for all pieces. Memory and table are always the first of their kind.
     fn import(&mut self, import: Import<'a>) -> Result<(), &'static str> {
         let same = |other: &Import| (other.module, other.name) == (import.module, import.name);
         let known = self.imports.iter().position(same);
         let place = known.unwrap_or(self.imports.len());
-        if known.is_none() {
-            self.imports.push(import);
+        match known {
+            Some(at) if self.imports[at].ty != import.ty => {
+                return Err(Error::UserError("an import of another type than in other pieces"));
+            }
+            Some(_) => {}
+            None => self.imports.push(import),
         }
         let is_global = |import: &Import| matches!(import.ty, TypeRef::Global(_));
         let kind = std::mem::discriminant(&import.ty);
@@ -245,7 +252,7 @@ impl<'a> Joining<'a> {
             {
                 Ok(())
             }
-            _ => Err(Error::UserError("it imports what no piece has imported")),
+            _ => Err(Error::UserError("an unexpected import")),
         }
     }
 
@@ -428,8 +435,8 @@ mod tests {
     };
     const STACK: GlobalType = GlobalType { val_type: ValType::I32, mutable: true, shared: false };
 
-    /// The module of some functions, in order: each its type and body, and that the first is written into
-    /// the table at `slot`; with data for each of `data`.
+    /// A module: each function's type and body, which functions are written into which slots of the table,
+    /// and where data is written.
     fn piece(
         types: &[(&[ValType], &[ValType])],
         imports: &[(&str, EntityType)],
@@ -518,22 +525,61 @@ mod tests {
             &[(7, 0), (2, 1), (3, 3)],
             &[(100, b"one".as_slice()), (200, b"two"), (300, b"three")],
         );
-        assert_eq!(joined(&[&one, &other]).unwrap(), expected);
+        let all = |pieces: &[&[u8]]| {
+            let pieces: Vec<(&str, &[u8])> =
+                ["a", "b"].into_iter().zip(pieces.iter().copied()).collect();
+            joined(&pieces)
+        };
+        assert_eq!(all(&[&one, &other]).unwrap(), expected);
         // Alone, a piece keeps only the types in use.
         let fewer = &types[1..];
         let alone = piece(fewer, &[memory], &[(1, nothing())], &[], &[]);
         let only = piece(&types[2..], &[memory], &[(0, nothing())], &[], &[]);
-        assert_eq!(joined(&[&alone]).unwrap(), without_data_count(&only));
+        assert_eq!(all(&[&alone]).unwrap(), without_data_count(&only));
 
-        let trouble = |pieces: &[&[u8]]| joined(pieces).unwrap_err().to_string();
-        assert!(trouble(&[&one, &alone]).contains("types"));
-        let function = piece(types, &[("f", EntityType::Function(0))], &[], &[], &[]);
-        assert!(trouble(&[&function]).contains("imports"));
-        let second = piece(types, &[memory, ("other", MEMORY.into())], &[], &[], &[]);
-        assert!(trouble(&[&second]).contains("imports"));
+        let refused = |pieces: &[&[u8]], why: &str| {
+            let error = all(pieces).unwrap_err();
+            assert!(error.contains(why), "{error} for {why}");
+        };
+        refused(&[&one, &alone], "b: its types");
+        let import = |name, ty| piece(types, &[memory, (name, ty)], &[], &[], &[]);
+        refused(&[&import("f", EntityType::Function(0))], "a: an unexpected import");
+        refused(&[&import("other", MEMORY.into())], "a: an unexpected import");
+        let immutable = GlobalType { mutable: false, ..STACK };
+        let pair = [import("stack", STACK.into()), import("stack", immutable.into())];
+        refused(&[&pair[0], &pair[1]], "b: an import of another type");
         let without_stack = piece(types, &[memory], &[(0, stacked())], &[], &[]);
-        assert!(trouble(&[&without_stack]).contains("global"));
-        assert!(trouble(&[&one[..one.len() - 1]]).contains("parsing"));
+        refused(&[&without_stack], "a: it uses a global");
+        refused(&[&one[..one.len() - 1]], "a: There was an error when parsing");
+    }
+
+    #[test]
+    fn every_number_of_a_joined_piece_is_that_of_its_new_place() {
+        let types: &[(&[ValType], &[ValType])] = &[(&[], &[]), (&[], &[ValType::I32])];
+        let (memory, stack) = (("memory", MEMORY.into()), ("stack", STACK.into()));
+        let other = ("other", STACK.into());
+        let body = |global: u32, ty: u32, function: u32, segment: u32| {
+            body(move |code| {
+                code.global_get(global).drop().ref_func(function).drop();
+                code.block(wasm_encoder::BlockType::FunctionType(ty)).i32_const(1).end().drop();
+                code.i32_const(0).i32_const(0).i32_const(0).memory_init(0, segment);
+                code.data_drop(segment).elem_drop(segment);
+            })
+        };
+        let data: &[(i32, &[u8])] = &[(1, b"a")];
+        let first =
+            piece(types, &[memory, stack, other], &[(0, body(0, 1, 0, 0))], &[(1, 0)], data);
+        let second =
+            piece(types, &[other, memory, stack], &[(0, body(0, 1, 0, 0))], &[(2, 0)], data);
+        let expected = piece(
+            types,
+            &[memory, stack, other],
+            // The second piece's first global is the first one's second.
+            &[(0, body(0, 1, 0, 0)), (0, body(1, 1, 1, 1))],
+            &[(1, 0), (2, 1)],
+            &[(1, b"a".as_slice()), (1, b"a")],
+        );
+        assert_eq!(joined(&[("a", &first), ("b", &second)]).unwrap(), expected);
     }
 
     /// The same without the section that counts data.

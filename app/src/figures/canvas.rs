@@ -293,15 +293,29 @@ pub fn with_text(
     write: impl FnOnce(&CanvasRenderingContext2d) -> Option<()>,
 ) -> Option<()> {
     let aside = ASIDE.with(|aside| aside.get_or_init(hidden_canvas).clone())?;
-    let text = prepare(&aside, size)?;
+    let (width, height) = ((size.width * size.scale).round(), (size.height * size.scale).round());
+    if width < 1.0 || height < 1.0 {
+        return Some(());
+    }
+    // It only grows, for a size that is set is memory that is taken anew.
+    if f64::from(aside.width()) < width {
+        aside.set_width(width as u32);
+    }
+    if f64::from(aside.height()) < height {
+        aside.set_height(height as u32);
+    }
+    let text: CanvasRenderingContext2d = aside.get_context("2d").ok()??.unchecked_into();
+    text.clear_rect(0.0, 0.0, width, height);
     text.set_transform(size.scale, 0.0, 0.0, size.scale, 0.0, 0.0).ok()?;
     let written = write(&text);
     text.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).ok()?;
     written?;
     context.save();
-    let copied = context
-        .set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
-        .and_then(|()| context.draw_image_with_html_canvas_element(&aside, 0.0, 0.0));
+    let copied = context.set_transform(1.0, 0.0, 0.0, 1.0, 0.0, 0.0).and_then(|()| {
+        context.draw_image_with_html_canvas_element_and_sw_and_sh_and_dx_and_dy_and_dw_and_dh(
+            &aside, 0.0, 0.0, width, height, 0.0, 0.0, width, height,
+        )
+    });
     context.restore();
     copied.ok()
 }

@@ -4,6 +4,7 @@ use leptos::{ev, html, prelude::*};
 
 use super::{
     arcs::Arcs,
+    canvas::use_next_frame,
     editor::{Editor, EditorField, EditorNotes, Field},
     reading::{leave, listener, walk},
     row::Row,
@@ -49,9 +50,12 @@ pub fn Tokens(
                     on:pointerleave=move |e: ev::PointerEvent| leave(&e, *selection)
                 >
                     <For
-                        each=move || sentence.get().into_iter().enumerate()
-                        key=Clone::clone
-                        children=move |(position, token)| {
+                        each=move || 0..sentence.with(Vec::len)
+                        key=|position| *position
+                        children=move |position| {
+                            let token = memo(move || {
+                                sentence.with(|s| s.get(position).cloned().unwrap_or_default())
+                            });
                             view! { <Token view selection colors row field position token /> }
                         }
                     />
@@ -71,7 +75,7 @@ fn Token(
     row: Memo<Row>,
     field: Option<Field>,
     position: usize,
-    token: String,
+    token: Memo<String>,
 ) -> impl IntoView {
     let own = Cell { query: position, key: None };
     let focus = move || selection.focus();
@@ -92,9 +96,9 @@ fn Token(
         }
         _ => String::new(),
     };
-    let name = token::spoken(&token);
+    let name = move || token.with(|token| token::spoken(token));
     // Without the weight: the token that has the focus is the query, not a key.
-    let label = format!("{name}, {}", position + 1);
+    let label = move || format!("{}, {}", name(), position + 1);
     let on_key = move |e: ev::KeyboardEvent| match e.key().as_str() {
         "Enter" | " " => {
             e.prevent_default();
@@ -113,7 +117,7 @@ fn Token(
             class:query=is_query
             class:key=is_key
             class:blocked=blocked
-            class:unknown=token == token::UNKNOWN
+            class:unknown=move || token.with(|token| token == token::UNKNOWN)
             role="option"
             data-testid=format!("token-{position}")
             title=name
@@ -152,7 +156,7 @@ fn Token(
             on:blur=move |_| selection.leave()
             on:keydown=on_key
         >
-            <span>{token::mark(&token)}</span>
+            <span>{move || token.with(|token| token::mark(token))}</span>
             <i class="token-weight" style=strip></i>
         </div>
     }
@@ -161,14 +165,18 @@ fn Token(
 /// Scrolls the row, and nothing else, so far that the query can be seen: when one is chosen, and
 /// with every new sentence.
 fn keep_in_sight(scroller: NodeRef<html::Div>, selection: Selection, row: Memo<Row>) {
+    let (next, wanted) = (use_next_frame(), StoredValue::new(0));
+    // Figures are drawn in a frame. Asked for the row's size in the middle of it, the browser would lay
+    // out the page for that, and once more at the end of the frame.
     let show = move |query: usize| {
-        // The next frame begins with the row laid out. Asked now, the browser would lay out the page twice
-        // for this frame.
-        request_animation_frame(move || {
-            let share =
-                row.try_with_untracked(|t| t.middle(query) / t.width().max(f64::MIN_POSITIVE));
-            let scroller = scroller.try_get_untracked().flatten();
-            let Some((share, scroller)) = share.zip(scroller) else { return };
+        wanted.set_value(query);
+        if next.is_asked() {
+            return;
+        }
+        next.ask(move || {
+            let Some(scroller) = scroller.get_untracked() else { return };
+            let query = wanted.get_value();
+            let share = row.with_untracked(|t| t.middle(query) / t.width().max(f64::MIN_POSITIVE));
             let middle = share * f64::from(scroller.scroll_width());
             let start = f64::from(scroller.scroll_left());
             let seen = f64::from(scroller.client_width());
@@ -178,11 +186,13 @@ fn keep_in_sight(scroller: NodeRef<html::Div>, selection: Selection, row: Memo<R
         });
     };
     effect(move || {
+        scroller.track();
         if let Some(cell) = selection.shown() {
             show(cell.query);
         }
     });
     effect(move || {
+        scroller.track();
         row.track();
         if let Some(cell) = selection.start() {
             show(cell.query);
