@@ -329,13 +329,7 @@ fn arrange(
                 format!("{at}, {start}, {}", shared[at].bytes.len())
             })
             .collect();
-        let is_alone =
-            |at: usize| groups.iter().filter(|(held, _)| held.contains(&at)).count() == 1;
-        let call = match held[..] {
-            [at] if is_alone(at) => format!("whole(FILES[{at}])"),
-            _ => format!("part({})", places.join(", ")),
-        };
-        calls.push((&pieces[0].name, Some(call)));
+        calls.push((&pieces[0].name, Some(format!("part({})", places.join(", ")))));
         calls.extend(pieces[1..].iter().map(|piece| (piece.name.as_str(), None)));
     }
     let mut script = script.to_owned();
@@ -532,10 +526,10 @@ mod tests {
         ];
         assert_eq!(files, expected.map(|(name, bytes)| (name.to_owned(), bytes)));
         let [two, end] = [of_two.len(), of_two.len() + of_three.len()];
-        let others = wasm(b"gh").len();
+        let [all, others] = [wasm(b"abc").len(), wasm(b"gh").len()];
         let both = others + of_three.len();
         for part in [
-            "const c1 = load(() => whole(FILES[0]), []);\n".to_owned(),
+            format!("const c1 = load(() => part(0, 0, {all}), []);\n"),
             format!("const c2 = load(() => part(2, 0, {two}, 6, 0, {two}), []);\n"),
             format!("const c3 = load(() => part(7, 0, {others}), []);\n"),
             format!("const c4 = load(() => part(6, {two}, {end}, 7, {others}, {both}), []);\n"),
