@@ -230,21 +230,19 @@ impl<'a> Joining<'a> {
     /// Adds an import, once for all pieces. Memory and table are always the first of their kind.
     fn import(&mut self, import: Import<'a>) -> Result<(), &'static str> {
         let same = |other: &Import| (other.module, other.name) == (import.module, import.name);
-        let known = self.imports.iter().position(same);
-        let place = known.unwrap_or(self.imports.len());
-        match known {
-            Some(at) if self.imports[at].ty != import.ty => {
-                return Err(Error::UserError("an import of another type than in other pieces"));
-            }
-            Some(_) => {}
-            None => self.imports.push(import),
+        let place = self.imports.iter().position(same).unwrap_or_else(|| {
+            self.imports.push(import);
+            self.imports.len() - 1
+        });
+        if self.imports[place].ty != import.ty {
+            return Err(Error::UserError("an import of another type than in other pieces"));
         }
-        let is_global = |import: &Import| matches!(import.ty, TypeRef::Global(_));
-        let kind = std::mem::discriminant(&import.ty);
         let before = &self.imports[..place];
+        let is_global = |import: &&Import| matches!(import.ty, TypeRef::Global(_));
+        let kind = std::mem::discriminant(&import.ty);
         match import.ty {
             TypeRef::Global(_) => {
-                self.globals.push(before.iter().filter(|import| is_global(import)).count() as u32);
+                self.globals.push(before.iter().filter(is_global).count() as u32);
                 Ok(())
             }
             TypeRef::Memory(_) | TypeRef::Table(_)
@@ -258,7 +256,7 @@ impl<'a> Joining<'a> {
 
     fn finish(mut self) -> Result<Vec<u8>, &'static str> {
         let mut types = TypeSection::new();
-        for &ty in &self.used.clone() {
+        for ty in std::mem::take(&mut self.used) {
             let ty = self.types.get(ty as usize).cloned();
             let ty = ty.ok_or(Error::UserError("it uses a type that it doesn't have"))?;
             let ty = self.func_type(ty)?;
@@ -300,10 +298,10 @@ impl Reencode for Joining<'_> {
 
     fn type_index(&mut self, ty: u32) -> Result<u32, Self::Error> {
         let known = self.used.iter().position(|&used| used == ty);
-        if known.is_none() {
+        Ok(known.unwrap_or_else(|| {
             self.used.push(ty);
-        }
-        Ok(known.unwrap_or(self.used.len() - 1) as u32)
+            self.used.len() - 1
+        }) as u32)
     }
 }
 

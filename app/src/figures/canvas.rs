@@ -118,6 +118,15 @@ pub struct Size {
     pub scale: f64,
 }
 
+impl Size {
+    /// In whole device pixels; `None` where there is less than one.
+    fn pixels(self) -> Option<(f64, f64)> {
+        let pixels = |length: f64| (length * self.scale).round();
+        let (width, height) = (pixels(self.width), pixels(self.height));
+        (width >= 1.0 && height >= 1.0).then_some((width, height))
+    }
+}
+
 /// The element's present size; zero until it is laid out.
 pub fn use_size<E>(target: NodeRef<E>) -> Signal<Size>
 where
@@ -265,10 +274,7 @@ where
 /// Makes the canvas's pixels match its size on screen and returns it cleared, ready to draw on in
 /// device pixels. `None` while it has no size.
 pub fn prepare(canvas: &HtmlCanvasElement, size: Size) -> Option<CanvasRenderingContext2d> {
-    let (width, height) = ((size.width * size.scale).round(), (size.height * size.scale).round());
-    if width < 1.0 || height < 1.0 {
-        return None;
-    }
+    let (width, height) = size.pixels()?;
     // Setting a size reallocates the canvas, even to the same one.
     if (f64::from(canvas.width()), f64::from(canvas.height())) != (width, height) {
         canvas.set_width(width as u32);
@@ -293,10 +299,7 @@ pub fn with_text(
     write: impl FnOnce(&CanvasRenderingContext2d) -> Option<()>,
 ) -> Option<()> {
     let aside = ASIDE.with(|aside| aside.get_or_init(hidden_canvas).clone())?;
-    let (width, height) = ((size.width * size.scale).round(), (size.height * size.scale).round());
-    if width < 1.0 || height < 1.0 {
-        return Some(());
-    }
+    let (width, height) = size.pixels()?;
     // It only grows, for a size that is set is memory that is taken anew.
     if f64::from(aside.width()) < width {
         aside.set_width(width as u32);
