@@ -2,7 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
-import { byId, eventually, live, number, numberUntil, openSettings, said, settled, stepTo, useSite } from "./harness.mjs";
+import {
+  asNumber, byId, closeNotices, closeSettings, crash, eventually, live, number, numberUntil, openSettings, parameter,
+  paused, said, settled, stepTo, useSite,
+} from "./harness.mjs";
 
 const site = useSite();
 const SMALL = "?layers=1&heads=2&width=16&context=24&batch=4&workers=1&device=cpu";
@@ -16,27 +19,27 @@ async function ready(page) {
 }
 
 /** The names and sizes of the files that the page has kept. */
-const files = (page) => page.evaluate(async () => {
+const files = (page, folder = "runs") => page.evaluate(async (name) => {
   const all = [];
   const root = await navigator.storage.getDirectory();
-  const folder = await root.getDirectoryHandle("runs", { create: true });
+  const folder = await root.getDirectoryHandle(name, { create: true });
   for await (const [name, handle] of folder.entries()) {
     // One that is deleted just now is gone.
     const { size } = await handle.getFile().catch(() => ({ size: 0 }));
     if (size > 0) all.push({ name, size });
   }
   return all;
-});
+}, folder);
 
 /** Replaces a kept file's bytes by what `change`, the source of a function, makes of them. */
-const rewrite = (page, name, change) => page.evaluate(async ([name, change]) => {
+const rewrite = (page, name, change, folder = "runs") => page.evaluate(async ([name, change, folder]) => {
   const root = await navigator.storage.getDirectory();
-  const handle = await (await root.getDirectoryHandle("runs")).getFileHandle(name);
+  const handle = await (await root.getDirectoryHandle(folder)).getFileHandle(name);
   const bytes = new Uint8Array(await (await handle.getFile()).arrayBuffer());
   const writer = await handle.createWritable();
   await writer.write(new Function("bytes", change)(bytes));
   await writer.close();
-}, [name, change]);
+}, [name, change, folder]);
 
 /** Waits until this element has the focus. */
 async function focused(element, what) {
@@ -398,4 +401,255 @@ test("where nothing can be kept the page says so once and trains on", async (t) 
   await stepTo(other, 2);
   await said(other, "no room left");
   await stepTo(other, 3);
+});
+
+const RNN = "?chapter=rnn&rnn-hidden=8&seed=5";
+/** The steps that the chapter takes by itself. */
+const WARM = 120;
+const LEFT = /This chapter goes on from step (.+), where you left it/;
+const left = (page) => page.locator('[data-testid="notice"]', { hasText: LEFT });
+/** The line of the chapter's losses in the time bar. */
+const curve = (page) => page.locator(".time-curve-0").getAttribute("d");
+
+/** Waits until the chapter's models rest after so many steps. */
+async function rests(page, step) {
+  await byId(page, "chapter-rnn").waitFor();
+  await byId(page, "train-step").waitFor();
+  await numberUntil(page, "loss-step", (now) => now === step, `${step}`);
+  await paused(page);
+}
+
+/** The step at which the chapter is kept; 0 where it is not. */
+const keptStep = (page) => page.evaluate(async () => {
+  if (localStorage.getItem("unroll-kept-chapters") !== "rnn") return 0;
+  const root = await navigator.storage.getDirectory();
+  const folder = await root.getDirectoryHandle("chapters");
+  // While it is replaced it is not there.
+  const file = await folder.getFileHandle("rnn").then((handle) => handle.getFile()).catch(() => null);
+  const bytes = new Uint8Array((await file?.arrayBuffer().catch(() => null)) ?? []);
+  if (bytes.length === 0) return 0;
+  // Eight bytes, then the records: settings, curve, models. Each begins with its length and its checksum.
+  let at = 8;
+  for (let record = 0; record < 2; record++) at += 8 + new DataView(bytes.buffer).getUint32(at, true);
+  at += 8;
+  const number = () => {
+    for (let [value, shift] = [0, 0]; ; shift += 7) {
+      value |= (bytes[at] & 127) << shift;
+      if (bytes[at++] < 128) return value;
+    }
+  };
+  // The models as bytes: how many they are, then the step.
+  number();
+  return number();
+});
+
+/** Takes steps as far as this one, and waits until the chapter is kept there. */
+async function keptAt(page, step) {
+  await stepTo(page, step);
+  let last = 0;
+  await eventually(async () => (last = await keptStep(page)) === step, () => `it is kept at ${step}, not at ${last}`);
+}
+
+test("a chapter goes on where it was left, to the same losses and with its curve", async (t) => {
+  const straight = await site.open(t, RNN);
+  await rests(straight, WARM);
+  await stepTo(straight, WARM + 6);
+  const [wanted, drawnThen] = [await loss(straight), await curve(straight)];
+
+  const page = await site.open(t, RNN);
+  await rests(page, WARM);
+  // A visit alone keeps nothing.
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1500)));
+  assert.deepEqual(await files(page, "chapters"), []);
+  await page.reload();
+  await rests(page, WARM);
+  assert.equal(await left(page).count(), 0);
+
+  await keptAt(page, WARM + 3);
+  const before = await loss(page);
+  await page.reload();
+  await rests(page, WARM + 3);
+  await left(page).waitFor();
+  assert.equal((await left(page).textContent()).match(LEFT)[1], String(WARM + 3));
+  assert.equal(await loss(page), before, "the curve came along");
+  await stepTo(page, WARM + 6);
+  assert.equal(await loss(page), wanted);
+  assert.equal(await curve(page), drawnThen);
+
+  // What is said of this chapter goes with it.
+  await byId(page, "chapter-list").click();
+  await page.locator('a[href^="?chapter=bigram"]').first().click();
+  await byId(page, "chapter-bigram").waitFor();
+  await left(page).waitFor({ state: "detached" });
+});
+
+test("a chapter of other settings begins anew, and goes on when it is as it was", async (t) => {
+  const page = await site.open(t, RNN);
+  await rests(page, WARM);
+  await keptAt(page, WARM + 2);
+  await page.goto(new URL("?chapter=rnn&rnn-hidden=9&seed=5", site.url).href);
+  await rests(page, WARM);
+  assert.equal(await left(page).count(), 0);
+  assert.equal((await files(page, "chapters")).length, 1, "what was kept is left alone");
+  // Also on the page.
+  const hidden = async (value) => {
+    await openSettings(page);
+    await byId(page, "control-rnn-hidden").fill(value);
+    await byId(page, "control-rnn-hidden").press("Enter");
+    await closeSettings(page);
+  };
+  await hidden("8");
+  await rests(page, WARM + 2);
+  await left(page).waitFor();
+  // What is trained at last is what is kept.
+  await hidden("9");
+  await rests(page, WARM);
+  await left(page).waitFor({ state: "detached" });
+  await keptAt(page, WARM + 1);
+  await page.reload();
+  await rests(page, WARM + 1);
+  await page.goto(new URL(RNN, site.url).href);
+  await rests(page, WARM);
+  assert.equal((await files(page, "chapters")).length, 1);
+});
+
+test("back to the start forgets what is kept of the chapter", async (t) => {
+  const page = await site.open(t, "?chapter=rnn");
+  await rests(page, WARM);
+  await keptAt(page, WARM + 2);
+  await page.reload();
+  await rests(page, WARM + 2);
+  await left(page).waitFor();
+  await byId(page, "back-to-start").click();
+  await rests(page, WARM);
+  await left(page).waitFor({ state: "detached" });
+  await eventually(async () => (await files(page, "chapters")).length === 0, "it is deleted");
+  await page.reload();
+  await rests(page, WARM);
+  assert.equal(await left(page).count(), 0);
+});
+
+test("the death of a chapter's engine costs no more than was trained since", async (t) => {
+  const page = await site.open(t, RNN, { allow: [/boom/] });
+  await rests(page, WARM);
+  await crash(page, "trains the model again from the start");
+  await numberUntil(page, "loss-step", (step) => step < WARM, "the first steps again");
+  await rests(page, WARM);
+  await closeNotices(page);
+  await keptAt(page, WARM + 4);
+  const before = await loss(page);
+  await crash(page, "goes on with the model as it was kept last");
+  await left(page).waitFor();
+  await rests(page, WARM + 4);
+  assert.equal(await loss(page), before);
+  await stepTo(page, WARM + 5);
+});
+
+test("while a chapter trains it is kept about every ten seconds", async (t) => {
+  const page = await site.open(t, RNN);
+  await rests(page, WARM);
+  await byId(page, "train-toggle").click();
+  let [first, second] = [0, 0];
+  await eventually(async () => (first = await keptStep(page)) > 0, "it is kept at first");
+  const began = Date.now();
+  await eventually(async () => (second = await keptStep(page)) > first, "it is kept again");
+  const seconds = (Date.now() - began) / 1000;
+  assert(seconds > 5 && seconds < 15, `after ${seconds} seconds`);
+  // Nobody pauses it: what comes last is lost, and no more.
+  await page.reload();
+  await left(page).waitFor();
+  await paused(page);
+  const step = await number(page, "loss-step");
+  assert(step >= second, `${step} of ${second}`);
+  assert.equal(asNumber((await left(page).textContent()).match(LEFT)[1]), step);
+});
+
+test("where an address asks for a step the chapter is trained to it, until it is trained further", async (t) => {
+  const page = await site.open(t, RNN);
+  await rests(page, WARM);
+  await keptAt(page, WARM + 2);
+  await page.goto(new URL(`${RNN}&step=130`, site.url).href);
+  await rests(page, 130);
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1500)));
+  assert.equal(parameter(page, "step"), "130");
+  assert.equal(await left(page).count(), 0);
+  await keptAt(page, 131);
+  await eventually(() => parameter(page, "step") === null, "the address forgets the step");
+  await page.reload();
+  await rests(page, 131);
+  await left(page).waitFor();
+});
+
+test("a chapter in another page's frame goes on from nothing and keeps nothing", async (t) => {
+  const page = await site.open(t, RNN);
+  await rests(page, WARM);
+  await keptAt(page, WARM + 2);
+  const [{ size }] = await files(page, "chapters");
+  await page.goto(new URL(`${RNN}&embed=1`, site.url).href);
+  await rests(page, WARM);
+  await stepTo(page, WARM + 5);
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1500)));
+  assert.equal((await files(page, "chapters"))[0].size, size);
+  await page.goto(new URL(RNN, site.url).href);
+  await rests(page, WARM + 2);
+});
+
+test("of two tabs with a chapter the last that writes is kept", async (t) => {
+  const page = await site.open(t, RNN);
+  await rests(page, WARM);
+  await keptAt(page, WARM + 2);
+  const other = await page.context().newPage();
+  await other.goto(new URL(RNN, site.url).href);
+  await rests(other, WARM + 2);
+  await keptAt(other, WARM + 4);
+  await keptAt(page, WARM + 3);
+  await other.reload();
+  await rests(other, WARM + 3);
+});
+
+test("a chapter's damaged file is said to be one, and the chapter begins anew", async (t) => {
+  const page = await site.open(t, RNN);
+  await rests(page, WARM);
+  await keptAt(page, WARM + 2);
+  await rewrite(page, "rnn", "bytes[bytes.length - 5] ^= 1; return bytes;", "chapters");
+  await page.reload();
+  await said(page, "is damaged, so its training starts over");
+  await rests(page, WARM);
+  await keptAt(page, WARM + 1);
+  await page.reload();
+  await rests(page, WARM + 1);
+});
+
+test("the list of runs says what chapters take up, and deletes them with the rest", async (t) => {
+  const page = await site.open(t, RNN);
+  await rests(page, WARM);
+  await keptAt(page, WARM + 2);
+  await page.goto(new URL(SMALL, site.url).href);
+  await ready(page);
+  await openSettings(page);
+  await byId(page, "kept-chapters").filter({ hasText: "The models of 1 chapter are kept as well" }).waitFor();
+  await byId(page, "kept-delete-all").click();
+  await byId(page, "kept-runs").getByText("Models of 1 chapter deleted.").waitFor();
+  await eventually(async () => (await files(page, "chapters")).length === 0, "no file is left");
+  await focused(byId(page, "kept-undo"), "the focus is on what takes it back");
+  await byId(page, "kept-undo").click();
+  await byId(page, "kept-chapters").waitFor();
+  await page.goto(new URL(RNN, site.url).href);
+  await rests(page, WARM + 2);
+});
+
+test("where nothing can be kept a chapter says so once and trains on", async (t) => {
+  const denied = () => {
+    const refuse = () => Promise.reject(new DOMException("no", "SecurityError"));
+    navigator.storage.constructor.prototype.getDirectory = refuse;
+  };
+  const page = await site.open(t, RNN, { init: [denied] });
+  await rests(page, WARM);
+  const notice = page.locator('[data-testid="notice"]', { hasText: "keeps no runs for this page" });
+  assert.equal(await notice.count(), 0);
+  await stepTo(page, WARM + 2);
+  await notice.waitFor();
+  await stepTo(page, WARM + 4);
+  await page.reload();
+  await rests(page, WARM);
 });

@@ -8,6 +8,7 @@ mod attempt;
 mod film;
 mod frame;
 mod history;
+mod keep;
 mod lab;
 mod labs;
 mod list;

@@ -1,5 +1,5 @@
 //! Runs outlive the page: the lab's present run is kept in the browser as it trains, and offered when the
-//! page is opened again. Nothing of it leaves the browser, unless the learner saves its model as a file.
+//! page is opened again. Chapters go on from the state in which their models were left. Nothing of it leaves the browser, unless the learner saves its model as a file.
 
 mod archive;
 mod arriving;
@@ -15,6 +15,7 @@ mod outgoing;
 mod places;
 mod run;
 mod shelf;
+mod studies;
 mod study_file;
 
 use core::pin::Pin;
@@ -22,16 +23,18 @@ use std::{rc::Rc, sync::Arc};
 
 use js_sys::{Date, Math, Uint8Array};
 use leptos::{prelude::*, task::spawn_local};
-use unroll_protocol::{Checkpoint, Link, link::Chapter};
+use unroll_protocol::{Checkpoint, Link, Packed, link::Chapter};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, FileList};
 
+pub use self::file::checksum;
 use self::{
     file::{Body, Damaged, Head, Reader, has_merges},
     folder::{Entry, RUNS, Trouble, Writer},
 };
 use crate::{
     controls::{model_name, pairs_of},
+    course::{History, storage},
     fetched::{Fetch, View, part},
     figures::Curve,
     reactive::next_task,
@@ -46,6 +49,8 @@ const PIECE: usize = 1 << 20;
 const MODEL: &str = ".safetensors";
 /// The head of a file is within so many bytes.
 const HEAD: f64 = 8192.0;
+/// Which chapters are kept, in the browser's local storage.
+const STUDIES: &str = "unroll-kept-chapters";
 
 /// What the part does that has all of this.
 struct Keep {
@@ -53,6 +58,20 @@ struct Keep {
     open: fn(Store, Vec<File>),
     list: View,
     study: View,
+    put_study: fn(Store, Chapter, Option<Rc<KeptStudy>>) -> Task,
+    read_study: fn(Chapter) -> Pin<Box<dyn Future<Output = Result<Option<KeptStudy>, Damaged>>>>,
+}
+
+/// The latest state of a chapter's models.
+#[derive(Debug, PartialEq)]
+pub struct KeptStudy {
+    /// What they were built by: a packed [`StudySpec`](unroll_protocol::StudySpec).
+    pub spec: Packed,
+    /// The checksum of the text that they learn.
+    pub text: u32,
+    /// A packed [`StudyCheckpoint`](unroll_protocol::StudyCheckpoint).
+    pub models: Packed,
+    pub history: History,
 }
 
 type Task = Pin<Box<dyn Future<Output = ()>>>;
@@ -79,6 +98,10 @@ const KEEP: Fetch<Keep> = part!(keep: Keep = Keep {
     open: |store, files| model_file::open(store, files, false, None),
     list: list::list,
     study: model_file::study_section,
+    put_study: |store, chapter, kept| Box::pin(async move {
+        studies::put(store, chapter, kept.as_deref()).await;
+    }),
+    read_study: |chapter| Box::pin(studies::read(chapter)),
 });
 
 /// The list of kept runs.
@@ -94,13 +117,54 @@ pub fn kept(store: Store, act: Act) {
             Ok(keep) => (keep.act)(store, act).await,
             // The page is not without a model.
             Err(_) if act == Act::Join => {
-                let sentence =
-                    "A part of the page could not be fetched, so it computes in its tab.";
+                let sentence = "A part of the page could not be loaded, so it computes in its tab.";
                 store.notify(Severity::Failure, sentence);
                 store.open_in_tab();
             }
             Err(_) => {}
         }
+    });
+}
+
+/// Whether a state of the chapter's models is kept. Answers at once, and fetches nothing.
+pub fn has_study(chapter: Chapter) -> bool {
+    let marked = storage().and_then(|storage| storage.get_item(STUDIES).ok().flatten());
+    marked.is_some_and(|names| names.split_whitespace().any(|name| name == chapter.id()))
+}
+
+/// Keeps this state of the chapter's models, or none, and calls `then`.
+pub fn put_study(
+    store: Store,
+    chapter: Chapter,
+    kept: Option<Rc<KeptStudy>>,
+    then: Box<dyn FnOnce()>,
+) {
+    if kept.is_none() && !has_study(chapter) {
+        return then();
+    }
+    spawn_local(async move {
+        // Where the part can't be fetched, the next state tries again.
+        if let Ok(keep) = KEEP().await {
+            (keep.put_study)(store, chapter, kept).await;
+        }
+        then();
+    });
+}
+
+/// Calls `then` with what is kept of the chapter, or with a sentence that says why that can't be had.
+pub fn read_study(
+    chapter: Chapter,
+    then: Box<dyn FnOnce(Result<Option<KeptStudy>, &'static str>)>,
+) {
+    spawn_local(async move {
+        let read = match KEEP().await {
+            Ok(keep) => (keep.read_study)(chapter).await.map_err(|Damaged| {
+                "What this browser has kept of this chapter is damaged, so its training starts over."
+            }),
+            Err(_) => Err("A part of the page could not be loaded, so this chapter’s training starts over. To go on \
+                           where you left it, reload the page."),
+        };
+        then(read);
     });
 }
 

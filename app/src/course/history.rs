@@ -1,19 +1,20 @@
 //! What was measured while a chapter's models trained.
 
+use serde::{Deserialize, Serialize};
 use unroll_protocol::StudyPoint;
 
 /// Most values kept of one series; beyond it every second one is dropped.
 const MOST_VALUES: usize = 4096;
 
 /// The series of a study, thinned so that an hour of training stays small.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct History {
     series: Vec<Series>,
     last_step: u32,
 }
 
 /// One measured quantity over steps.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     pub name: String,
     /// Step and value, in order; one value in `stride` of those measured.
@@ -23,6 +24,7 @@ pub struct Series {
     /// The last value measured, kept or not.
     last: Option<(u32, f32)>,
     /// What was measured later is not shown.
+    #[serde(skip)]
     until: Option<u32>,
 }
 
@@ -86,6 +88,11 @@ impl History {
     /// Nothing measured yet of the series with these names.
     pub fn new(names: &[String]) -> Self {
         Self { series: names.iter().map(|name| Series::new(name)).collect(), last_step: 0 }
+    }
+
+    /// Whether it is of the series with these names.
+    pub fn is_of(&self, names: &[String]) -> bool {
+        self.series.iter().map(|series| &series.name).eq(names)
     }
 
     pub fn push(&mut self, point: &StudyPoint) {

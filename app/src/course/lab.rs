@@ -4,21 +4,28 @@
 //! sessions share one worker, and only the chapter on show trains. The engine is always the CPU's:
 //! models this small spend more time on the way to a GPU and back than a CPU takes to compute them.
 
-use std::{collections::VecDeque, sync::Arc};
+use core::time::Duration;
+use std::{collections::VecDeque, rc::Rc, sync::Arc};
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Command, CommandKind, Event, Packed, RunState, StudySpec, StudyStarted, link::Chapter,
+    Command, CommandKind, Event, Link, Packed, RunState, StudySpec, StudyStarted, link::Chapter,
 };
 
-use super::History;
+use super::{History, keep::Keep};
 use crate::{
     chapters,
+    controls::grouped,
+    figures::clock,
+    kept::{self, KeptStudy},
     questions::Questions,
     reactive::{effect, memo},
     store::{Device, Opened, Opening, Severity, Source, Store, Told},
     worker::{Deaths, EngineRoom, Incoming, SharedEngine},
 };
+
+/// Models that rest are kept so long after their last step: steps come in a row.
+const KEEP_AFTER: Duration = Duration::from_secs(1);
 
 /// A chapter's models. `Copy`: handles owned by the page's root, so that the chapter's view may
 /// come and go.
@@ -48,6 +55,8 @@ pub struct Lab {
     questions: Questions,
     /// Whether a model takes some steps by itself once it is built.
     warms: bool,
+    /// Whether the models outlive the page: neither those of a twin do nor those in another's page.
+    keeps: bool,
     ready: RwSignal<bool>,
     /// Asks for the models to be built anew though nothing changed.
     again: Trigger,
@@ -71,12 +80,23 @@ struct Inner {
     saved: VecDeque<Box<dyn FnOnce(Packed)>>,
     /// What the engine was asked to build and has not answered yet.
     starts: VecDeque<Start>,
+    /// What the present models were built by.
+    built: Sent,
+    /// A text and its checksum.
+    sum: Option<(Arc<str>, u32)>,
+    keep: Keep,
+    /// What the page says of models that go on from a kept state.
+    said: Option<String>,
 }
 
 /// Models on their way.
+#[derive(Default)]
 struct Start {
-    /// What `sent` was before.
+    /// What they are built by, and what `sent` was before.
+    wanted: Sent,
     before: Sent,
+    /// The state that they go on from, if one was kept.
+    kept: Option<Rc<KeptStudy>>,
     /// Of models out of a file: who is told whether the engine took them.
     told: Option<Told>,
 }
@@ -102,6 +122,7 @@ impl Lab {
     pub(super) fn new(store: Store, chapter: Chapter, warms: bool, engine: SharedEngine) -> Self {
         let inner = StoredValue::new_local(Inner { engine, ..Inner::default() });
         let active = memo(move || store.link.with(|link| link.chapter == chapter));
+        let (embedded, goal) = store.link.with_untracked(|link| (link.embed, link.step));
         let watched = Signal::derive(move || active.get() && store.watched.get());
         let questions = Questions::new(move |command| send(inner, command), watched, store.moments);
         let lab = Self {
@@ -120,6 +141,7 @@ impl Lab {
             check_seen: RwSignal::new(false),
             questions,
             warms,
+            keeps: warms && !embedded,
             ready: RwSignal::new(false),
             again: Trigger::new(),
             retried: Trigger::new(),
@@ -129,8 +151,20 @@ impl Lab {
         lab.inner.update_value(|inner| {
             inner.runs = store.link.with_untracked(|link| link.autostart);
         });
+        // Who asks for a step wants to see how the models come there.
+        if lab.keeps && goal == 0 && kept::has_study(chapter) {
+            lab.read_kept();
+        }
         lab.start_engine();
         lab.follow_settings();
+        if lab.keeps {
+            effect(move || {
+                // A page out of sight may never be seen again.
+                if !store.watched.get() {
+                    lab.keep(true);
+                }
+            });
+        }
         effect(move || {
             // The engine may have died while another chapter was on show, or for good.
             lab.retried.track();
@@ -183,9 +217,15 @@ impl Lab {
         self.inner.update_value(|inner| inner.runs = runs);
     }
 
-    /// Builds the models of the settings on show anew.
+    /// Builds the models of the settings on show anew. What was kept of the chapter is forgotten.
     pub fn start_over(self) {
-        self.inner.update_value(|inner| inner.sent = None);
+        self.inner.update_value(|inner| {
+            inner.sent = None;
+            if self.keeps {
+                inner.keep.forget();
+            }
+        });
+        self.tend();
         self.again.notify();
     }
 
@@ -200,6 +240,79 @@ impl Lab {
     pub fn save(self, then: Box<dyn FnOnce(Packed)>) {
         self.inner.update_value(|inner| inner.saved.push_back(then));
         self.send(&Command::Save);
+    }
+
+    /// Brings what was kept before the page was opened. Nothing is built before it is here.
+    fn read_kept(self) {
+        let number = self.inner.try_update_value(|inner| inner.keep.reading()).unwrap_or_default();
+        let then = move |read: Result<Option<KeptStudy>, &'static str>| {
+            let kept = read.unwrap_or_else(|sentence| {
+                self.store.notify(Severity::Refusal, sentence);
+                None
+            });
+            self.inner.update_value(|inner| inner.keep.found(number, kept));
+            self.again.notify();
+        };
+        kept::read_study(self.chapter, Box::new(then));
+    }
+
+    /// Asks for the models in order to keep them, if that is due.
+    fn keep(self, at_rest: bool) {
+        if !self.keeps || self.diverged.with_untracked(Option::is_some) {
+            return;
+        }
+        let (step, now) = (self.step.get_untracked(), clock());
+        let asked = self.inner.try_update_value(|inner| {
+            // What is asked for while others are on their way may be of either.
+            let built = inner.built.clone().filter(|_| inner.starts.is_empty())?;
+            Some((built, inner.keep.ask(now, step, at_rest)?))
+        });
+        let Some(((spec, text), number)) = asked.flatten() else { return };
+        let then = move |models| {
+            let (spec, text) = (Packed::of(&spec), self.sum(&text));
+            let history = self.history.get_untracked();
+            let kept = KeptStudy { spec, text, models, history };
+            self.inner.update_value(|inner| inner.keep.took(number, kept));
+            self.tend();
+            // The address led to a step that was left behind: when it is opened again, the models go on.
+            let leads = |link: &Link| link.chapter == self.chapter && link.step > 0;
+            if self.store.link.with_untracked(leads) {
+                self.store.link.update(|link| link.step = 0);
+            }
+        };
+        self.save(Box::new(then));
+    }
+
+    /// Does what is due about the kept file.
+    fn tend(self) {
+        let due = self.inner.try_update_value(|inner| inner.keep.next()).flatten();
+        let Some(due) = due else { return };
+        let then = move || {
+            self.inner.update_value(|inner| inner.keep.done());
+            self.tend();
+        };
+        kept::put_study(self.store, self.chapter, due, Box::new(then));
+    }
+
+    fn sum(self, text: &Arc<str>) -> u32 {
+        let known = |inner: &mut Inner| match &inner.sum {
+            Some((of, sum)) if Arc::ptr_eq(of, text) => *sum,
+            _ => {
+                let sum = kept::checksum(text.as_bytes());
+                inner.sum = Some((text.clone(), sum));
+                sum
+            }
+        };
+        self.inner.try_update_value(known).unwrap_or_default()
+    }
+
+    /// Says what became of the models, in place of what was said before; nothing, where that is `None`.
+    fn say(self, sentence: Option<String>) {
+        let said = |inner: &mut Inner| core::mem::replace(&mut inner.said, sentence.clone());
+        if let Some(said) = self.inner.try_update_value(said).flatten() {
+            self.store.notices.update(|all| all.retain(|notice| notice.sentence != said));
+        }
+        sentence.into_iter().for_each(|sentence| self.store.notify(Severity::Note, sentence));
     }
 
     /// Whether this view is on the stage and the stage in sight: when what it shows is asked for.
@@ -224,7 +337,7 @@ impl Lab {
             self.again.track();
             self.store.opened_study.track();
             let Some((spec, text)) = wanted.get() else { return };
-            if !self.ready.get() {
+            if !self.ready.get() || self.inner.with_value(|inner| inner.keep.is_reading()) {
                 return;
             }
             let ask = |opened: &mut Option<Opened>| Some((opened.as_mut()?)(&spec));
@@ -234,24 +347,38 @@ impl Lab {
                 Some(Opening::None) | None => (None, None),
             };
             let wanted = Some((spec.clone(), text.clone()));
-            let fresh = self.inner.try_update_value(|inner| {
-                let fresh = resume.is_some() || inner.sent != wanted;
-                if fresh {
-                    let before = core::mem::replace(&mut inner.sent, wanted);
-                    inner.starts.push_back(Start { before, told });
-                }
-                fresh
-            });
-            if fresh == Some(true) {
-                let spec = Packed::of(&spec);
-                self.send(&Command::StartStudy { spec, text: text.to_string(), resume });
+            if resume.is_none() && self.inner.with_value(|inner| inner.sent == wanted) {
+                return;
             }
+            // The engine answers in order: the models that go are kept as they are now.
+            self.keep(true);
+            let packed = Packed::of(&spec);
+            let kept = match self.keeps && resume.is_none() {
+                true => self.kept(&packed, &text),
+                false => None,
+            };
+            let resume = resume.or_else(|| kept.as_ref().map(|kept| kept.models.clone()));
+            self.inner.update_value(|inner| {
+                let before = core::mem::replace(&mut inner.sent, wanted.clone());
+                inner.starts.push_back(Start { wanted, before, kept, told });
+            });
+            self.send(&Command::StartStudy { spec: packed, text: text.to_string(), resume });
         });
         effect(move || {
-            if !self.active.get() && self.state.get_untracked() == RunState::Running {
+            if self.active.get() {
+                return;
+            }
+            self.say(None);
+            if self.state.get_untracked() == RunState::Running {
                 self.pause();
             }
         });
+    }
+
+    /// The kept state that models of this go on from.
+    fn kept(self, spec: &Packed, text: &Arc<str>) -> Option<Rc<KeptStudy>> {
+        let sum = self.sum(text);
+        self.inner.with_value(|inner| inner.keep.of(spec, sum))
     }
 
     /// Where its session is held, along with those of other chapters.
@@ -297,8 +424,19 @@ impl Lab {
                 });
                 self.milliseconds_per_step.set(Some(progress.milliseconds_per_step));
                 self.step.set(self.history.with_untracked(History::last_step));
+                self.keep(false);
             }
-            Event::State { state, step } => self.questions.went(state, step),
+            Event::State { state, step } => {
+                self.questions.went(state, step);
+                if state == RunState::Paused && self.keeps {
+                    let at_rest = move || {
+                        if self.state.get_untracked() == RunState::Paused {
+                            self.keep(true);
+                        }
+                    };
+                    set_timeout(at_rest, KEEP_AFTER);
+                }
+            }
             Event::Answered { id, step, answer, more } => {
                 self.questions.answered(id, Some(Ok((step, answer))), more);
             }
@@ -307,13 +445,26 @@ impl Lab {
             }
             Event::Refused { command: CommandKind::StartStudy, reason } => {
                 let (start, is_last) = self.answered_start();
-                let Some(Start { before, told: Some(told) }) = start else {
-                    return self.problem.set(Some(reason));
-                };
-                if is_last {
-                    self.inner.update_value(|inner| inner.sent = before);
+                match start {
+                    Some(Start { before, told: Some(told), .. }) => {
+                        if is_last {
+                            self.inner.update_value(|inner| inner.sent = before);
+                        }
+                        told(Some(&reason));
+                    }
+                    Some(Start { kept: Some(_), .. }) => {
+                        self.inner.update_value(|inner| {
+                            inner.keep.leave();
+                            inner.sent = None;
+                        });
+                        let sentence = format!(
+                            "What was kept of this chapter can’t be used, so its training starts over. {reason}"
+                        );
+                        self.store.notify(Severity::Refusal, sentence);
+                        self.again.notify();
+                    }
+                    _ => self.problem.set(Some(reason)),
                 }
-                told(Some(&reason));
             }
             Event::StudyCheckpoint(saved) => {
                 let first = |inner: &mut Inner| inner.saved.pop_front();
@@ -344,14 +495,20 @@ impl Lab {
     }
 
     fn on_started(self, started: StudyStarted) {
-        self.history.set(History::new(&started.series));
+        let (start, is_last) = self.answered_start();
+        let Start { wanted, before: _, kept, told } = start.unwrap_or_default();
+        // The curve up to here, where there was one.
+        let history = kept.as_ref().map(|kept| kept.history.clone());
+        let mut history = history
+            .filter(|history| history.is_of(&started.series))
+            .unwrap_or_else(|| History::new(&started.series));
+        history.look_at(None);
+        self.history.set(history);
         self.step.set(started.step);
         self.milliseconds_per_step.set(None);
         self.diverged.set(None);
         self.problem.set(None);
-        let first = self.started.with_untracked(Option::is_none);
-        let (start, is_last) = self.answered_start();
-        let told = start.and_then(|start| start.told);
+        let (first, step) = (self.started.with_untracked(Option::is_none), started.step);
         // Models out of a file are wanted as they are. What others are to come after, waits for them.
         let rests = told.is_some() || !is_last;
         if told.is_some() {
@@ -363,6 +520,17 @@ impl Lab {
             told(None);
         }
         let goal = self.store.take_goal(first);
+        let warm = if goal > 0 { goal } else { chapters::info(self.chapter).warm_steps };
+        self.inner.update_value(|inner| {
+            inner.built = wanted;
+            inner.keep.began(step.max(warm));
+        });
+        self.say(kept.as_ref().filter(|_| !rests).map(|_| {
+            let step = grouped(step.into());
+            format!(
+                "This chapter goes on from step {step}, where you left it; “Back to the start” (⟲) trains it anew."
+            )
+        }));
         if rests {
             self.questions.goal.set(0);
             return;
@@ -371,9 +539,8 @@ impl Lab {
             self.run();
             return;
         }
-        let steps = if goal > 0 { goal } else { chapters::info(self.chapter).warm_steps };
-        if steps > 0 && self.warms {
-            self.take_steps(steps);
+        if warm > 0 && self.warms && kept.is_none() {
+            self.take_steps(warm);
         }
         self.questions.goal.set(goal);
     }
@@ -391,14 +558,20 @@ impl Lab {
         self.state.set(RunState::Paused);
         self.ready.set(false);
         let is_on_show = self.active.get_untracked();
+        let sent = self.inner.with_value(|inner| inner.sent.clone());
         let another = self.inner.try_update_value(|inner| {
             inner.client = None;
-            inner.sent = None;
+            (inner.sent, inner.built) = (None, None);
             inner.starts.clear();
             inner.saved.clear();
             inner.runs = false;
             // Only the chapter on show had the engine compute anything.
-            !is_on_show || inner.deaths.one_more()
+            let another = !is_on_show || inner.deaths.one_more();
+            // What killed it twice may be the kept state itself.
+            if inner.deaths.are_repeated() {
+                inner.keep.leave();
+            }
+            another
         });
         self.questions.engine_gone();
         if !is_on_show {
@@ -409,10 +582,15 @@ impl Lab {
             self.store.notify(Severity::Failure, Deaths::gave_up(reason));
             return;
         }
-        self.store.notify(
-            Severity::Failure,
-            format!("{reason} Nothing you wrote is lost; a fresh engine trains the model anew."),
-        );
+        let goes_on =
+            sent.is_some_and(|(spec, text)| self.kept(&Packed::of(&spec), &text).is_some());
+        let model = if goes_on {
+            "a fresh engine goes on with the model as it was kept last"
+        } else {
+            "a fresh engine trains the model again from the start"
+        };
+        let sentence = format!("{reason} Nothing you wrote is lost; {model}.");
+        self.store.notify(Severity::Failure, sentence);
         self.start_engine();
     }
 }

@@ -17,8 +17,8 @@ use web_sys::{Blob, Element, HtmlElement};
 use super::{
     MOST, elsewhere,
     file::{Head, checksum},
-    folder::{self, RUNS, Trouble},
-    go_on, head_of, labels, model_file, new_name, shelf,
+    folder::{self, Entry, RUNS, Trouble},
+    go_on, head_of, labels, model_file, new_name, shelf, studies,
 };
 use crate::{
     controls::{counted, four_digits, general, grouped, in_words, pairs_of},
@@ -239,6 +239,8 @@ fn set_deleted(store: Store, file: &str, deleted: bool) -> bool {
 struct Bin {
     store: Store,
     runs: RwSignal<Vec<Deleted>, LocalStorage>,
+    /// The chapters' models that were deleted with them.
+    studies: RwSignal<Vec<Deleted>, LocalStorage>,
     /// How many were to go too, but are another tab's.
     others: RwSignal<usize>,
     /// The file of a run that comes back: where the focus goes.
@@ -251,10 +253,20 @@ struct Deleted {
     content: Blob,
 }
 
+impl Deleted {
+    /// What is in the file, and its name. A file that is gone can't be read any more, so its bytes are.
+    async fn of(entry: Entry, name: String) -> Option<Self> {
+        let bytes = JsFuture::from(entry.file.array_buffer()).await.ok()?;
+        let content = Blob::new_with_buffer_source_sequence(&Array::of1(&bytes)).ok()?;
+        Some(Self { file: entry.name, name, content })
+    }
+}
+
 impl Bin {
     fn new(store: Store) -> Self {
         let (others, back) = (RwSignal::new(0), StoredValue::new(None));
-        Self { store, runs: RwSignal::new_local(Vec::new()), others, back }
+        let [runs, studies] = [(); 2].map(|()| RwSignal::new_local(Vec::new()));
+        Self { store, runs, studies, others, back }
     }
 
     /// Deletes files, unless another tab has them open, and holds what was in them.
@@ -268,14 +280,11 @@ impl Bin {
             if !files.contains(&entry.name) {
                 continue;
             }
-            // A file that is gone can't be read any more, so its bytes are.
-            let Ok(bytes) = JsFuture::from(entry.file.array_buffer()).await else { continue };
-            if let Ok(content) = Blob::new_with_buffer_source_sequence(&Array::of1(&bytes)) {
-                let name = labels::name_of(&entry.name).unwrap_or_default();
-                runs.push(Deleted { file: entry.name, name, content });
-            }
+            let name = labels::name_of(&entry.name).unwrap_or_default();
+            runs.extend(Deleted::of(entry, name).await);
         }
         remove(self.store, &files).await;
+        self.studies.try_set(Vec::new());
         // The learner may have left meanwhile.
         self.others.try_set(all - files.len());
         // With nothing deleted, what was before can still be brought back.
@@ -283,6 +292,28 @@ impl Bin {
             self.runs.try_set(runs);
         }
         focus_one_of(vec![UNDO.to_owned()], had);
+    }
+
+    /// Deletes what is kept of all chapters, too.
+    async fn take_all(self, files: Vec<String>) {
+        let had = document().active_element();
+        self.take(files).await;
+        let mut taken = Vec::new();
+        for entry in studies::entries().await {
+            let name = entry.name.clone();
+            let deleted = Deleted::of(entry, String::new()).await;
+            match studies::delete(&name).await {
+                Ok(()) => taken.extend(deleted),
+                Err(_) => {
+                    self.store.notify(Severity::Refusal, "A kept chapter could not be deleted.")
+                }
+            }
+        }
+        if !taken.is_empty() {
+            self.studies.try_set(taken);
+            self.store.kept.notify();
+            focus_one_of(vec![UNDO.to_owned()], had);
+        }
     }
 
     async fn bring_back(self) {
@@ -298,6 +329,15 @@ impl Bin {
                 Err(trouble) => {
                     self.store.notify(Severity::Refusal, trouble.sentence());
                     self.runs.try_update(|runs| runs.push(run));
+                }
+            }
+        }
+        for study in self.studies.try_update(core::mem::take).unwrap_or_default() {
+            match folder::put(studies::FOLDER, &study.file, &study.content).await {
+                Ok(()) => studies::mark(&study.file, true),
+                Err(trouble) => {
+                    self.store.notify(Severity::Refusal, trouble.sentence());
+                    self.studies.try_update(|studies| studies.push(study));
                 }
             }
         }
@@ -519,9 +559,14 @@ fn item(row: Row, bin: Bin, renamed: RwSignal<Option<String>>, sum: Memo<u32>) -
     .into_any()
 }
 
-/// What was deleted, and what was not because other tabs have it open.
-fn deletion(count: usize, others: usize) -> String {
-    let deleted = format!("{} deleted. ", counted(count as u64, "run"));
+/// What was deleted, of the chapters too, and what was not because other tabs have it open.
+fn deletion(count: usize, chapters: usize, others: usize) -> String {
+    let models = format!("odels of {}", counted(chapters as u64, "chapter"));
+    let deleted = match (counted(count as u64, "run"), count, chapters) {
+        (runs, _, 0) => format!("{runs} deleted. "),
+        (_, 0, _) => format!("M{models} deleted. "),
+        (runs, _, _) => format!("{runs} and m{models} deleted. "),
+    };
     match others {
         0 => deleted,
         1 => deleted + "1 run was kept: it is open in another tab. ",
@@ -533,6 +578,8 @@ fn deletion(count: usize, others: usize) -> String {
 pub(super) fn list() -> AnyView {
     let store = expect_context::<Store>();
     let all = RwSignal::new(None::<Result<Vec<Row>, Trouble>>);
+    // How many chapters are kept, and their bytes.
+    let chapters = RwSignal::new((0, 0.0));
     let renamed = RwSignal::new(None);
     let bin = Bin::new(store);
     let readings = Rc::new(Cell::new(0));
@@ -544,6 +591,7 @@ pub(super) fn list() -> AnyView {
         begun.set(reading);
         spawn_local(async move {
             let now = rows(store).await;
+            let kept = studies::entries().await;
             // A reading that began later may be done already. And what is being typed is not taken away.
             if begun.get() != reading || renamed.try_with_untracked(Option::is_none) != Some(true) {
                 return;
@@ -557,6 +605,7 @@ pub(super) fn list() -> AnyView {
             };
             let back = bin.back.try_update_value(|back| back.take_if(|file| is_there(file)));
             let back = back.flatten().map(|file| id(ACTIONS[0], &file));
+            chapters.try_set((kept.len(), kept.iter().map(|entry| entry.bytes).sum()));
             all.try_set(Some(now));
             if let Some(focus) = back.or(focused) {
                 focus_one_of(instead_of(&focus), had);
@@ -587,7 +636,22 @@ pub(super) fn list() -> AnyView {
             _ => Vec::new(),
         });
         renamed.set(None);
-        spawn_local(bin.take(files));
+        spawn_local(bin.take_all(files));
+    };
+    let of_chapters = move || {
+        let (count, bytes) = chapters.get();
+        (count > 0).then(|| {
+            let models = counted(count as u64, "chapter");
+            let sentence = format!(
+                "The models of {models} are kept as well, in their latest state. They take up {:.1} MB.",
+                bytes / 1e6
+            );
+            view! { <p class="hint" data-testid="kept-chapters">{sentence}</p> }
+        })
+    };
+    let can_delete = move || {
+        let has_runs = all.with(|all| matches!(all, Some(Ok(rows)) if !rows.is_empty()));
+        has_runs || chapters.with(|(count, _)| *count > 0)
     };
     let shown = move || {
         match all.get() {
@@ -602,18 +666,18 @@ pub(super) fn list() -> AnyView {
                 {rows.into_iter().map(|row| item(row, bin, renamed, sum)).collect_view()}
             </ul>
             <p class="hint" data-testid="kept-total">{total}</p>
-            <button type="button" class="button" id=ALL data-testid="kept-delete-all" on:click=delete_all>"Delete all"</button>
         }
         .into_any(),
     }
     };
     let deleted = move || {
-        let (count, others) = (bin.runs.with(Vec::len), bin.others.get());
-        (count + others > 0).then(|| {
+        let [count, chapters] = [bin.runs, bin.studies].map(|bin| bin.with(Vec::len));
+        let others = bin.others.get();
+        (count + chapters + others > 0).then(|| {
             view! {
                 <p class="kept-deleted">
-                    {deletion(count, others)}
-                    {(count > 0).then(|| view! {
+                    {deletion(count, chapters, others)}
+                    {(count + chapters > 0).then(|| view! {
                         <button type="button" class="button" id=UNDO data-testid=UNDO
                             on:click=move |_| spawn_local(bin.bring_back())>
                             "Undo"
@@ -629,6 +693,10 @@ pub(super) fn list() -> AnyView {
         <section class="kept" data-testid="kept-runs">
             <h3 id=HEADING tabindex="-1">"Kept runs"</h3>
             {shown}
+            {of_chapters}
+            {move || can_delete().then(|| view! {
+                <button type="button" class="button" id=ALL data-testid="kept-delete-all" on:click=delete_all>"Delete all"</button>
+            })}
             <div role="status">{deleted}</div>
         </section>
     }
@@ -678,12 +746,17 @@ mod tests {
 
     #[test]
     fn a_deletion_says_what_stays() {
-        assert_eq!(deletion(1, 0), "1 run deleted. ");
-        assert_eq!(deletion(2, 1), "2 runs deleted. 1 run was kept: it is open in another tab. ");
+        assert_eq!(deletion(1, 0, 0), "1 run deleted. ");
         assert_eq!(
-            deletion(1, 2),
+            deletion(2, 0, 1),
+            "2 runs deleted. 1 run was kept: it is open in another tab. "
+        );
+        assert_eq!(
+            deletion(1, 0, 2),
             "1 run deleted. 2 runs were kept: they are open in other tabs. "
         );
+        assert_eq!(deletion(0, 1, 0), "Models of 1 chapter deleted. ");
+        assert_eq!(deletion(2, 3, 0), "2 runs and models of 3 chapters deleted. ");
     }
 
     #[test]

@@ -1,0 +1,172 @@
+//! When the latest state of a chapter's models is kept, and which models go on from it.
+
+use std::rc::Rc;
+
+use unroll_protocol::Packed;
+
+use crate::kept::KeptStudy;
+
+/// Between two states that are kept while it trains, in milliseconds: so much is lost at most.
+const PAUSE: f64 = 9000.0;
+
+/// What is to be done next about the file: it is written, or deleted.
+pub type Due = Option<Rc<KeptStudy>>;
+
+/// What is known of a chapter's kept state. The file may hold another, while the page can keep nothing.
+#[derive(Default)]
+pub struct Keep {
+    /// The state that was kept last, also before the page was opened.
+    latest: Option<Rc<KeptStudy>>,
+    /// What was kept before the page was opened is being read.
+    reads: bool,
+    /// So many steps are nobody's loss: the page takes them by itself, or they are kept already.
+    base: u32,
+    /// The step of the models that were asked for last, and when that was.
+    asked: (u32, f64),
+    /// How often the learner wanted to begin anew: what was asked for before is kept no more.
+    forgotten: u32,
+    due: Option<Due>,
+    /// The file is being written or deleted.
+    busy: bool,
+}
+
+impl Keep {
+    /// What is kept is being read. [`Self::found`] takes the number.
+    pub fn reading(&mut self) -> u32 {
+        self.reads = true;
+        self.forgotten
+    }
+
+    pub fn is_reading(&self) -> bool {
+        self.reads
+    }
+
+    pub fn found(&mut self, number: u32, kept: Option<KeptStudy>) {
+        self.reads = false;
+        if number == self.forgotten {
+            self.latest = kept.map(Rc::new);
+        }
+    }
+
+    /// Models were built, and are kept once they have taken more than `base` steps.
+    pub fn began(&mut self, base: u32) {
+        self.base = base;
+        self.asked.0 = base;
+    }
+
+    /// Whether the models are to be asked for: now and then while they train, `at_rest` whenever there is
+    /// something new. If so, [`Self::took`] takes the number.
+    pub fn ask(&mut self, now: f64, step: u32, at_rest: bool) -> Option<u32> {
+        let (asked, at) = self.asked;
+        let is_due = step > self.base && step != asked && (at_rest || now - at > PAUSE);
+        is_due.then(|| {
+            self.asked = (step, now);
+            self.forgotten
+        })
+    }
+
+    pub fn took(&mut self, number: u32, kept: KeptStudy) {
+        if number == self.forgotten {
+            let kept = Rc::new(kept);
+            self.latest = Some(kept.clone());
+            self.due = Some(Some(kept));
+        }
+    }
+
+    /// The learner begins anew.
+    pub fn forget(&mut self) {
+        self.leave();
+        // Nothing of the models that go is asked for any more.
+        self.base = u32::MAX;
+        self.forgotten += 1;
+        self.due = Some(None);
+    }
+
+    /// No models of this page go on from what is kept.
+    pub fn leave(&mut self) {
+        self.latest = None;
+    }
+
+    /// The kept state of models that are built by this, for this text.
+    pub fn of(&self, spec: &Packed, text: u32) -> Option<Rc<KeptStudy>> {
+        self.latest.clone().filter(|kept| (&kept.spec, kept.text) == (spec, text))
+    }
+
+    /// What is to be done now about the file, if nothing is under way: [`Self::done`] says when it is done.
+    pub fn next(&mut self) -> Option<Due> {
+        if self.busy {
+            return None;
+        }
+        let due = self.due.take();
+        self.busy = due.is_some();
+        due
+    }
+
+    pub fn done(&mut self) {
+        self.busy = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::course::History;
+
+    fn state(spec: u8) -> KeptStudy {
+        let packed = |byte| Packed::from_bytes(vec![byte]);
+        KeptStudy { spec: packed(spec), text: 7, models: packed(0), history: History::default() }
+    }
+
+    fn of(keep: &Keep, spec: u8, text: u32) -> bool {
+        keep.of(&Packed::from_bytes(vec![spec]), text).is_some()
+    }
+
+    #[test]
+    fn only_what_was_trained_further_is_kept_and_not_too_often() {
+        let mut keep = Keep::default();
+        keep.began(100);
+        assert!(keep.ask(20_000.0, 100, true).is_none(), "the page took these steps by itself");
+        assert!(keep.ask(20_000.0, 101, false).is_some());
+        assert!(keep.ask(28_000.0, 150, false).is_none());
+        assert!(keep.ask(28_000.0, 150, true).is_some(), "it rests");
+        assert!(keep.ask(28_001.0, 150, true).is_none(), "there is nothing new");
+        assert!(keep.ask(37_001.0, 180, false).is_some());
+    }
+
+    #[test]
+    fn models_of_the_same_settings_and_text_go_on() {
+        let mut keep = Keep::default();
+        let number = keep.reading();
+        assert!(keep.is_reading());
+        keep.found(number, Some(state(1)));
+        assert!(!keep.is_reading());
+        assert!(of(&keep, 1, 7) && !of(&keep, 2, 7) && !of(&keep, 1, 8));
+        keep.began(10);
+        let number = keep.ask(0.0, 11, true).unwrap();
+        keep.took(number, state(2));
+        assert!(of(&keep, 2, 7) && !of(&keep, 1, 7), "one state is kept of a chapter");
+    }
+
+    #[test]
+    fn what_is_forgotten_does_not_come_back() {
+        let mut keep = Keep::default();
+        keep.began(10);
+        let number = keep.ask(0.0, 11, true).unwrap();
+        keep.took(number, state(1));
+        assert!(keep.next().is_some_and(|due| due.is_some()), "it is written");
+        let (number, reading) = (keep.ask(0.0, 12, true).unwrap(), keep.reading());
+        keep.forget();
+        keep.took(number, state(1));
+        keep.found(reading, Some(state(1)));
+        assert!(!of(&keep, 1, 7));
+        assert!(keep.ask(0.0, 13, true).is_none());
+        // One after the other.
+        assert!(keep.next().is_none());
+        keep.done();
+        assert_eq!(keep.next(), Some(None), "it is deleted");
+        keep.done();
+        assert!(keep.next().is_none());
+        keep.began(10);
+        assert!(keep.ask(0.0, 13, true).is_some());
+    }
+}
