@@ -195,6 +195,10 @@ test("any text is read with the surprise of each character", async (t) => {
   await eventually(async () => (await text(page, "surprise-note")).includes("Only the first 1000 characters"), "a long text");
   await byId(page, "decode-text").fill("");
   await eventually(async () => (await text(page, "surprise-note")).includes("There is no text"), "an empty text");
+  // The picture of the text before goes with it, and another one comes.
+  await page.locator('[data-testid="figure-surprise"][data-state="empty"]').waitFor();
+  await byId(page, "decode-text").fill("the cat");
+  await eventually(async () => (await table(page, "surprise")).length === 7, "the text is read");
 });
 
 test("a cache leaves one row to compute, until the context is full", async (t) => {

@@ -29,7 +29,10 @@ test("what is no text is refused with a sentence", async (t) => {
     [file("empty.txt", Buffer.alloc(0)), /empty/],
     [file("blank.txt", Buffer.from(" \n \n")), /empty/],
     [file("program", Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0, 1, 0xff])), /not a text file/],
-    [file("latin.txt", Buffer.from("caf\xe9 au lait", "latin1")), /not UTF-8/],
+    [file("broken.txt", Buffer.from("na\xc3\xafve na\xc3\xafve caf\xe9", "latin1")), /not UTF-8 text \(byte 17 breaks/],
+    // “こんにちは” and “Привет, мир и дом”.
+    [file("kana.txt", Buffer.from("82b182f182c982bf82cd0a", "hex")), /probably in Shift-JIS \(Japanese\): save it as UTF-8/],
+    [file("mir.txt", Buffer.from("cff0e8e2e5f22c20ece8f020e820e4eeec", "hex")), /probably in Windows-1251 \(Cyrillic\)/],
   ];
   for (const [upload, sentence] of cases) {
     await byId(page, "text-open").setInputFiles(upload);
@@ -84,6 +87,91 @@ test("of lines of JSON the texts are learned, and UTF-16 is converted", async (t
   await byId(page, "text-open").setInputFiles(file("old.txt", utf16));
   await page.locator('[data-testid="notice"]', { hasText: "That file was in UTF-16. It was converted to UTF-8." }).waitFor();
   await present.filter({ hasText: "600 characters, 8 different" }).waitFor();
+});
+
+test("a .json with an object in each line is read as such lines, any other one as it is", async (t) => {
+  const page = await opened(t);
+  const objects = Array.from({ length: 60 }, (_, at) => ({ id: at, text: "words and words" }));
+  const notice = page.locator('[data-testid="notice"]', { hasText: "Text was taken from" });
+  const present = page.locator('[data-testid="text-present"]');
+  const lines = objects.map((object) => JSON.stringify(object)).join("\n");
+  await byId(page, "text-open").setInputFiles(file("lines.json", Buffer.from(lines)));
+  await notice.filter({ hasText: "Text was taken from 60 lines of JSON." }).waitFor();
+  await present.filter({ hasText: `${60 * 16 - 1} characters, 9 different` }).waitFor();
+  for (const [name, whole] of [["list.json", JSON.stringify(objects)], ["pretty.json", JSON.stringify(objects, null, 2)]]) {
+    await byId(page, "text-open").setInputFiles(file(name, Buffer.from(whole)));
+    await present.filter({ hasText: name }).filter({ hasText: `${whole.length.toLocaleString("en")} characters` }).waitFor();
+    assert.equal(await notice.count(), 0);
+  }
+});
+
+test("files in other encodings are converted, with a note", async (t) => {
+  const page = await opened(t);
+  const text = "Größe, naïve. ".repeat(60);
+  const present = page.locator('[data-testid="text-present"]');
+  const wide = (units) => Buffer.from(units.buffer, units.byteOffset, units.byteLength);
+  for (const [name, bytes, note] of [
+    ["latin.txt", Buffer.from(text, "latin1"), "That file was probably in Windows-1252 (Western European). It was converted to UTF-8."],
+    ["utf16.txt", Buffer.from(text, "utf16le"), "That file was in UTF-16. It was converted to UTF-8."],
+    ["utf16be.txt", Buffer.from(text, "utf16le").swap16(), "That file was in UTF-16. It was converted to UTF-8."],
+    ["utf32.txt", wide(Uint32Array.from(text, (c) => c.codePointAt(0))), "That file was in UTF-32. It was converted to UTF-8."],
+    ["mark.txt", wide(Uint32Array.from("\ufeff" + text, (c) => c.codePointAt(0))), "That file was in UTF-32. It was converted to UTF-8."],
+  ]) {
+    await byId(page, "text-open").setInputFiles(file(name, bytes));
+    await present.filter({ hasText: name }).filter({ hasText: "840 characters, 12 different" }).waitFor();
+    await page.locator('[data-testid="notice"]', { hasText: note }).waitFor();
+  }
+  await train(page, 3);
+});
+
+test("a file of 5 MB in Windows-1252 is converted, and the page stays free", async (t) => {
+  const page = await opened(t);
+  await train(page, 5);
+  // Made in the page, as is the huge one. Letters with accents as often as in French, in lines of 100.
+  await page.evaluate(() => {
+    const line = Uint8Array.from({ length: 100 }, (_, at) => (at === 99 ? 10 : at % 20 === 7 ? 0xe9 : 97 + (at % 26)));
+    const bytes = new Uint8Array(4.99e6);
+    for (let at = 0; at < bytes.length; at += line.length) bytes.set(line, at);
+    const all = new DataTransfer();
+    all.items.add(new File([bytes], "western.txt"));
+    window.western = all.files;
+  });
+  await staysFree(t, site, page, async () => {
+    await byId(page, "text-open").evaluate((input) => {
+      input.files = window.western;
+      input.dispatchEvent(new Event("change", { bubbles: true }));
+    });
+    await page.locator('[data-testid="text-present"]', { hasText: "western.txt" }).waitFor();
+    await live(page, "attention");
+    await settled(page);
+  });
+  await page.locator('[data-testid="notice"]', { hasText: "Windows-1252" }).waitFor();
+  // Each of them takes two bytes in UTF-8.
+  await page.locator('[data-testid="notice"]', { hasText: "larger than the limit of 5 MB, so its end was left out" }).waitFor();
+});
+
+test("what was said of a text that was refused goes when another is taken", async (t) => {
+  const page = await opened(t);
+  const notices = byId(page, "notice");
+  const present = page.locator('[data-testid="text-present"]');
+  const own = "words of my own. ".repeat(40);
+  await byId(page, "text-paste").fill(" \n ");
+  await byId(page, "text-use").click();
+  await notices.filter({ hasText: "That text is empty" }).waitFor();
+  // Typing takes back what stands beside the field.
+  await byId(page, "text-paste").fill(own);
+  await byId(page, "text-use").click();
+  await present.filter({ hasText: "Your text" }).waitFor();
+  assert.deepEqual(await notices.allTextContents(), []);
+  // The engine's reason, too; and in favor of a text of this page.
+  await byId(page, "text-paste").fill("too short");
+  await byId(page, "text-use").click();
+  await notices.filter({ hasText: /context/ }).waitFor();
+  await byId(page, "text-paste").fill("");
+  await byId(page, "corpus-names").check();
+  await present.filter({ hasText: "Names" }).waitFor();
+  assert.deepEqual(await notices.allTextContents(), []);
+  await train(page, 3);
 });
 
 test("one repeated character trains, with a note", async (t) => {

@@ -1,8 +1,11 @@
 //! Which texts can be trained on, and what to say about others.
 
-use core::{fmt, iter, ops::Range};
+mod encoding;
+
+use core::{fmt, mem, ops::Range};
 use std::borrow::Cow;
 
+use encoding::{Encoding, Guess, guess};
 use serde::{Deserialize, Serialize};
 
 /// Size of the largest text that is learned, in bytes. Training holds it as text and as token ids.
@@ -10,6 +13,10 @@ pub const MAX_BYTES: u64 = 5_000_000;
 
 /// Passages of a file that is larger.
 const PASSAGES: u64 = 100;
+
+/// Bytes of a file that are decoded at a time: from UTF-16 that takes the page a third of a frame. A multiple of
+/// four, for UTF-16 and UTF-32.
+const PIECE: u64 = 200_000;
 
 /// A text that can be trained on, with remarks for the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,9 +30,15 @@ pub struct Accepted {
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextError {
     Empty,
-    TooLarge { bytes: u64 },
+    TooLarge {
+        bytes: u64,
+    },
     Binary,
-    NotUtf8 { byte: u64 },
+    NotUtf8 {
+        byte: u64,
+        /// The encoding that it seems to be in.
+        likely: Option<&'static str>,
+    },
 }
 
 impl fmt::Display for TextError {
@@ -42,7 +55,12 @@ impl fmt::Display for TextError {
             Self::Binary => {
                 write!(f, "That is not a text file (it holds binary data): choose a plain text.")
             }
-            Self::NotUtf8 { byte } => write!(
+            Self::NotUtf8 { likely: Some(likely), .. } => write!(
+                f,
+                "That file is not UTF-8 text. It is probably in {likely}: save it as UTF-8 and open it \
+                 again."
+            ),
+            Self::NotUtf8 { byte, likely: None } => write!(
                 f,
                 "That file is not UTF-8 text (byte {byte} breaks the encoding): save it as UTF-8 \
                  and open it again."
@@ -62,85 +80,21 @@ pub fn check_size(bytes: u64) -> Result<(), TextError> {
     }
 }
 
-/// The parts of a file of so many bytes that are read: all of it, or evenly spaced passages of together
+/// The parts of a file of so many bytes that are read: all of it in pieces, or evenly spaced passages of together
 /// [`MAX_BYTES`], the first and the last bytes among them.
 pub fn passages(bytes: u64) -> Vec<Range<u64>> {
     if bytes <= MAX_BYTES {
-        return iter::once(0..bytes).collect();
+        let starts = (0..bytes.max(1)).step_by(PIECE as usize);
+        return starts.map(|start| start..bytes.min(start + PIECE)).collect();
     }
     let length = MAX_BYTES / PASSAGES;
     let starts = (0..PASSAGES).map(|passage| passage * (bytes - length) / (PASSAGES - 1));
-    // Even, for the units of UTF-16.
-    starts.map(|start| start & !1).map(|start| start..start + length).collect()
+    // Multiples of four, for UTF-16 and UTF-32.
+    starts.map(|start| start & !3).map(|start| start..start + length).collect()
 }
 
-/// A file's encoding, from its byte order mark.
-#[derive(Clone, Copy, PartialEq)]
-enum Encoding {
-    Utf8,
-    Utf16Little,
-    Utf16Big,
-}
-
-impl Encoding {
-    /// And the bytes behind the mark.
-    fn of(bytes: &[u8]) -> (Self, &[u8]) {
-        match bytes {
-            [0xef, 0xbb, 0xbf, rest @ ..] => (Self::Utf8, rest),
-            [0xff, 0xfe, rest @ ..] => (Self::Utf16Little, rest),
-            [0xfe, 0xff, rest @ ..] => (Self::Utf16Big, rest),
-            _ => (Self::Utf8, bytes),
-        }
-    }
-
-    /// The text that starts at byte `start` of a file. A character that is cut by either end of a passage is
-    /// left out.
-    fn decode(self, bytes: &[u8], start: u64, is_cut: [bool; 2]) -> Result<String, TextError> {
-        match self {
-            Self::Utf8 => {
-                let is_inside = |byte: &&u8| **byte & 0xc0 == 0x80;
-                let skipped = match is_cut[0] {
-                    true => bytes.iter().take(3).take_while(is_inside).count(),
-                    false => 0,
-                };
-                let bytes = &bytes[skipped..];
-                match core::str::from_utf8(bytes) {
-                    Ok(text) => Ok(text.to_owned()),
-                    Err(error) if is_cut[1] && error.error_len().is_none() => {
-                        Ok(String::from_utf8_lossy(&bytes[..error.valid_up_to()]).into_owned())
-                    }
-                    // A zero byte says more about the file than the place of its first encoding error.
-                    Err(_) if bytes.contains(&0) => Err(TextError::Binary),
-                    Err(error) => {
-                        let byte = start + (skipped + error.valid_up_to()) as u64;
-                        Err(TextError::NotUtf8 { byte })
-                    }
-                }
-            }
-            Self::Utf16Little | Self::Utf16Big => {
-                let unit = match self {
-                    Self::Utf16Big => u16::from_be_bytes,
-                    _ => u16::from_le_bytes,
-                };
-                let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
-                let or_unknown = |c: Result<char, _>| c.unwrap_or(char::REPLACEMENT_CHARACTER);
-                let text: String = char::decode_utf16(units).map(or_unknown).collect();
-                let mut text = text.as_str();
-                let half = char::REPLACEMENT_CHARACTER;
-                if is_cut[0] {
-                    text = text.strip_prefix(half).unwrap_or(text);
-                }
-                if is_cut[1] {
-                    text = text.strip_suffix(half).unwrap_or(text);
-                }
-                Ok(text.to_owned())
-            }
-        }
-    }
-}
-
-/// Reads a file passage by passage, so that a page can do other things between them. UTF-8 with or without a
-/// byte order mark, or UTF-16 with one. Of several passages the lines that are cut are left out.
+/// Reads a file passage by passage, so that a page can do other things between them: UTF-8, UTF-16 and UTF-32,
+/// with or without a byte order mark, and Windows-1252. Of several passages the lines that are cut are left out.
 pub struct Reader {
     bytes: u64,
     /// Where the passages begin.
@@ -148,6 +102,12 @@ pub struct Reader {
     /// How many were read.
     read: usize,
     encoding: Encoding,
+    /// Whether a mark says that it is this encoding.
+    is_marked: bool,
+    /// Whether it grew, so that its end was left out.
+    is_shortened: bool,
+    /// The bytes so far of a character that goes on in the next piece.
+    begun: Vec<u8>,
     text: String,
 }
 
@@ -155,22 +115,77 @@ impl Reader {
     /// Of a file of so many bytes.
     pub fn new(bytes: u64) -> Self {
         let starts = passages(bytes).into_iter().map(|range| range.start).collect();
-        Self { bytes, starts, read: 0, encoding: Encoding::Utf8, text: String::new() }
+        Self {
+            bytes,
+            starts,
+            read: 0,
+            encoding: Encoding::Utf8,
+            is_marked: false,
+            is_shortened: false,
+            begun: Vec::new(),
+            text: String::with_capacity(bytes.min(MAX_BYTES) as usize),
+        }
     }
 
     /// Takes the next of the file's [`passages`].
     pub fn add(&mut self, passage: &[u8]) -> Result<(), TextError> {
         let (at, last) = (self.read, self.starts.len() - 1);
         self.read += 1;
-        let mut content = passage;
-        if at == 0 {
-            (self.encoding, content) = Encoding::of(passage);
+        if self.is_shortened {
+            return Ok(());
         }
-        let is_cut = [at > 0, at < last];
-        let start = self.starts[at.min(last)] + (passage.len() - content.len()) as u64;
-        let decoded = self.encoding.decode(content, start, is_cut)?;
-        // UTF-16 may grow. A line end comes between two passages.
-        let room = if last > 0 { MAX_BYTES as usize / self.starts.len() - 1 } else { usize::MAX };
+        let begun = self.begun.len() as u64;
+        let start = self.starts[at.min(last)];
+        let is_sample = self.is_sample();
+        let is_cut = [is_sample && at > 0, start + (passage.len() as u64) < self.bytes];
+        let mut bytes = mem::take(&mut self.begun);
+        bytes.extend_from_slice(passage);
+        let mut content = &bytes[..];
+        if at == 0 {
+            (self.encoding, content) = Encoding::of(&bytes, self.bytes);
+            self.is_marked = content.len() < bytes.len();
+        }
+        let start = start - begun + (bytes.len() - content.len()) as u64;
+        let mut decoded = self.encoding.decode(content, start, is_cut);
+        // What is ASCII so far is the same in other encodings.
+        if let Err(TextError::NotUtf8 { byte, .. }) = decoded
+            && !self.is_marked
+            && self.text.is_ascii()
+        {
+            decoded = match guess(content, is_cut[0]) {
+                Guess::Binary => Err(TextError::Binary),
+                Guess::Windows1252 => {
+                    self.encoding = Encoding::Windows1252;
+                    self.encoding.decode(content, start, is_cut)
+                }
+                Guess::Other(name) => Err(TextError::NotUtf8 { byte, likely: Some(name) }),
+                Guess::Unknown => decoded,
+            };
+        }
+        let (decoded, rest) = decoded?;
+        if is_sample {
+            self.add_lines(&decoded, is_cut);
+            return Ok(());
+        }
+        self.begun = content[content.len() - rest..].to_vec();
+        self.text.push_str(&decoded);
+        // What is converted may grow.
+        if self.text.len() as u64 > MAX_BYTES {
+            self.is_shortened = true;
+            let room = self.text.floor_char_boundary(MAX_BYTES as usize);
+            self.text.truncate(self.text[..room].rfind('\n').unwrap_or(room));
+        }
+        Ok(())
+    }
+
+    /// Whether passages are read instead of all.
+    fn is_sample(&self) -> bool {
+        self.bytes > MAX_BYTES
+    }
+
+    /// Adds the whole lines of a passage, behind a line end, as far as it has room for them.
+    fn add_lines(&mut self, decoded: &str, is_cut: [bool; 2]) {
+        let room = (MAX_BYTES / PASSAGES - 1) as usize;
         let mut whole = &decoded[..decoded.floor_char_boundary(room)];
         if is_cut[0] {
             whole = whole.split_once('\n').map_or(whole, |(_, rest)| rest);
@@ -178,11 +193,10 @@ impl Reader {
         if is_cut[1] || decoded.len() > room {
             whole = whole.rsplit_once('\n').map_or(whole, |(rest, _)| rest);
         }
-        if at > 0 {
+        if self.read > 1 {
             self.text.push('\n');
         }
         self.text.push_str(whole);
-        Ok(())
     }
 
     /// Accepts the text. `unpack` takes it out of another format, and says what it took.
@@ -190,9 +204,10 @@ impl Reader {
         self,
         unpack: impl FnOnce(String) -> (String, Option<String>),
     ) -> Result<Accepted, TextError> {
+        let is_sample = self.is_sample();
         let (text, unpacked) = unpack(self.text);
         let mut notes = Vec::new();
-        if self.starts.len() > 1 {
+        if is_sample {
             notes.push(format!(
                 "That file is {:.1} MB. A sample is enough for a model this small, so {:.1} MB of it are \
                  used: {PASSAGES} passages, evenly spaced.",
@@ -200,8 +215,12 @@ impl Reader {
                 text.len() as f64 / 1e6,
             ));
         }
-        if self.encoding != Encoding::Utf8 {
-            notes.push("That file was in UTF-16. It was converted to UTF-8.".to_owned());
+        notes.extend(self.encoding.note().map(str::to_owned));
+        if self.is_shortened {
+            notes.push(format!(
+                "In UTF-8 it is larger than the limit of {} MB, so its end was left out.",
+                MAX_BYTES / 1_000_000
+            ));
         }
         let accepted = accept(text.into())?;
         notes.extend(unpacked);
@@ -210,10 +229,12 @@ impl Reader {
     }
 }
 
-/// Accepts a small file that is here as a whole.
+/// Accepts a file that is here as a whole.
 pub fn from_bytes(bytes: &[u8]) -> Result<Accepted, TextError> {
     let mut reader = Reader::new(bytes.len() as u64);
-    reader.add(bytes)?;
+    for part in passages(bytes.len() as u64) {
+        reader.add(&bytes[part.start as usize..part.end as usize])?;
+    }
     reader.finish(|text| (text, None))
 }
 
@@ -283,15 +304,6 @@ fn accept(text: Cow<'_, str>) -> Result<Accepted, TextError> {
 mod tests {
     use super::*;
 
-    /// What is read of a large file.
-    fn read(file: &[u8]) -> Result<Accepted, TextError> {
-        let mut reader = Reader::new(file.len() as u64);
-        for part in passages(file.len() as u64) {
-            reader.add(&file[part.start as usize..part.end as usize])?;
-        }
-        reader.finish(|text| (text, None))
-    }
-
     #[test]
     fn takes_utf8_and_utf16_and_mends_line_ends() {
         assert_eq!(from_bytes(b"\xef\xbb\xbfa\r\nb\rc").unwrap().text, "a\nb\nc");
@@ -306,13 +318,27 @@ mod tests {
         assert_eq!(from_str(" \n\t"), Err(TextError::Empty));
         assert_eq!(from_bytes(b"\x7fELF\0\0\x01"), Err(TextError::Binary));
         assert_eq!(from_bytes(&[0x80, 0x00, 0xff]), Err(TextError::Binary));
-        assert_eq!(from_bytes(b"caf\xe9"), Err(TextError::NotUtf8 { byte: 3 }));
+        // UTF-8 but for one character.
+        let broken = "naïve ".repeat(3).into_bytes();
+        let byte = broken.len() as u64;
+        assert_eq!(
+            from_bytes(&[&broken[..], b"\xe9."].concat()),
+            Err(TextError::NotUtf8 { byte, likely: None })
+        );
         let long = "long ".repeat(1_000_001);
         assert_eq!(from_str(&long), Err(TextError::TooLarge { bytes: 5_000_005 }));
-        assert_eq!(from_bytes(b"\xef\xbb\xbfcaf\xe9"), Err(TextError::NotUtf8 { byte: 6 }));
-        for error in
-            [TextError::Empty, TextError::Binary, TextError::TooLarge { bytes: 50_000_000 }]
-        {
+        // What is marked as UTF-8 is nothing else.
+        let broken = TextError::NotUtf8 { byte: 6, likely: None };
+        assert_eq!(from_bytes(b"\xef\xbb\xbfcaf\xe9"), Err(broken.clone()));
+        let likely = TextError::NotUtf8 { byte: 6, likely: Some("GBK (Chinese)") };
+        assert!(likely.to_string().contains("GBK"));
+        for error in [
+            TextError::Empty,
+            TextError::Binary,
+            TextError::TooLarge { bytes: 50_000_000 },
+            broken,
+            likely,
+        ] {
             assert!(error.to_string().ends_with('.'));
         }
     }
@@ -359,16 +385,22 @@ mod tests {
 
     #[test]
     fn of_a_large_file_passages_are_read() {
-        for whole in [0, MAX_BYTES] {
-            assert!(passages(whole).into_iter().eq(iter::once(0..whole)));
+        for whole in [0, 1, PIECE, PIECE + 1, MAX_BYTES] {
+            let parts = passages(whole);
+            assert!(parts.iter().all(|part| part.start % 4 == 0 && part.end - part.start <= PIECE));
+            let ends = parts.iter().map(|part| part.end);
+            assert!(
+                parts[1..].iter().map(|part| part.start).eq(ends.clone().take(parts.len() - 1))
+            );
+            assert_eq!((parts[0].start, ends.last()), (0, Some(whole)));
         }
         for bytes in [MAX_BYTES + 1, 50_000_001, 8_000_000_000] {
             let parts = passages(bytes);
             assert_eq!(parts.len() as u64, PASSAGES);
-            assert!(parts.iter().all(|part| part.start % 2 == 0 && part.end <= bytes));
+            assert!(parts.iter().all(|part| part.start % 4 == 0 && part.end <= bytes));
             assert!(parts.is_sorted_by_key(|part| part.start));
             let last = &parts[parts.len() - 1];
-            assert!(parts[0].start == 0 && bytes - last.end <= 1);
+            assert!(parts[0].start == 0 && bytes - last.end < 4);
             let read: u64 = parts.iter().map(|part| part.end - part.start).sum();
             assert_eq!(read, MAX_BYTES);
         }
@@ -382,7 +414,7 @@ mod tests {
         let utf16: Vec<u8> =
             [0xfeff].into_iter().chain(file.encode_utf16()).flat_map(u16::to_le_bytes).collect();
         for file in [file.as_bytes(), &utf16] {
-            let accepted = read(file).unwrap();
+            let accepted = from_bytes(file).unwrap();
             assert!(
                 accepted.text.lines().all(|read| read == line.trim_end()),
                 "{:?}",
@@ -393,14 +425,16 @@ mod tests {
             assert!(accepted.notes[0].starts_with("That file is "));
         }
         // Without lines, what is cut are characters alone.
-        let accepted = read("水🙂".repeat(1_000_000).as_bytes()).unwrap();
+        let accepted = from_bytes("水🙂".repeat(1_000_000).as_bytes()).unwrap();
         assert!(accepted.text.chars().all(|c| matches!(c, '水' | '🙂' | '\n')));
-        let accepted =
-            read(&"🙂".repeat(2_000_000).encode_utf16().fold(vec![0xff, 0xfe], |mut all, unit| {
+        let accepted = from_bytes(&"🙂".repeat(2_000_000).encode_utf16().fold(
+            vec![0xff, 0xfe],
+            |mut all, unit| {
                 all.extend(unit.to_le_bytes());
                 all
-            }))
-            .unwrap();
+            },
+        ))
+        .unwrap();
         assert!(accepted.text.chars().all(|c| matches!(c, '🙂' | '\n')));
         // Characters that grow in UTF-8: there is less of each passage, and still of the last.
         let lines = (0..200_000).map(|line| format!("{line} 水水水水水水水水水水水水\n"));
@@ -408,7 +442,7 @@ mod tests {
         let file: Vec<u8> =
             [0xfeff].into_iter().chain(growing.encode_utf16()).flat_map(u16::to_le_bytes).collect();
         assert!(file.len() as u64 > MAX_BYTES);
-        let accepted = read(&file).unwrap();
+        let accepted = from_bytes(&file).unwrap();
         let numbers = accepted.text.lines().map(|line| line.split_once(' ').unwrap());
         assert!(numbers.clone().all(|(_, rest)| rest.chars().count() == 12));
         let numbers: Vec<u32> = numbers.map(|(number, _)| number.parse().unwrap()).collect();
@@ -418,9 +452,9 @@ mod tests {
         let last = passages(broken.len() as u64)[99].clone();
         broken[last.start as usize + 1000] = 0xff;
         let byte = last.start + 1000;
-        let found = read(&broken);
+        let found = from_bytes(&broken);
         assert!(
-            matches!(found, Err(TextError::NotUtf8 { byte: at }) if at.abs_diff(byte) < 4),
+            matches!(found, Err(TextError::NotUtf8 { byte: at, likely: None }) if at.abs_diff(byte) < 4),
             "{found:?}"
         );
     }

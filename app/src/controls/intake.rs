@@ -161,7 +161,7 @@ impl Intake {
         let reason = reason.to_string();
         self.forget();
         self.refusal.set(Some(reason.clone()));
-        self.store.notify(Severity::Refusal, reason);
+        self.store.refuse_text(reason);
         false
     }
 }

@@ -27,7 +27,8 @@ pub fn read(file: File) -> Pin<Box<dyn Future<Output = Result<Accepted, String>>
             let passage = Uint8Array::new(&buffer.map_err(trouble)?).to_vec();
             reader.add(&passage).map_err(|error| error.to_string())?;
         }
-        let unpack = |text: String| match has_json_lines(&file.name()) {
+        let is_object = |line: &str| JSON::parse(line).is_ok_and(|value| value.is_object());
+        let unpack = |text: String| match has_json_lines(&file.name(), &text, is_object) {
             true => texts_of(&text).unwrap_or((text, None)),
             false => (text, None),
         };
@@ -39,10 +40,20 @@ pub fn read(file: File) -> Pin<Box<dyn Future<Output = Result<Accepted, String>>
     })
 }
 
-/// Whether each line of such a file is said to be a value in JSON.
-fn has_json_lines(name: &str) -> bool {
+/// Lines of a file that tell whether all of them are objects.
+const LOOKED_AT: usize = 8;
+
+/// Whether each line of such a file is said to be a value in JSON, or the first lines of one in JSON are objects
+/// each. One line alone is a file as any in JSON.
+fn has_json_lines(name: &str, text: &str, is_object: impl Fn(&str) -> bool) -> bool {
     let name = name.to_ascii_lowercase();
-    [".jsonl", ".ndjson"].iter().any(|end| name.ends_with(end))
+    if [".jsonl", ".ndjson"].iter().any(|end| name.ends_with(end)) {
+        return true;
+    }
+    let lines = || text.split('\n').filter(|line| !line.trim().is_empty()).take(LOOKED_AT);
+    name.ends_with(".json")
+        && lines().nth(1).is_some()
+        && lines().all(|line| line.trim_start().starts_with('{') && is_object(line))
 }
 
 /// The texts in the lines, and a sentence about them. `None` where most lines are not in JSON or hold no text.
@@ -86,4 +97,33 @@ fn text_of(line: &str) -> Option<String> {
     let values =
         Object::values(&object).into_iter().filter_map(|value| value.dyn_into::<JsString>().ok());
     values.max_by_key(JsString::length).map(String::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_json_are_told_by_the_name_or_the_first_lines() {
+        // Enough of an object for this.
+        let has = |name: &str, text: &str| {
+            has_json_lines(name, text, |line| line.trim_end().ends_with('}'))
+        };
+        assert!(has("a.jsonl", "") && has("A.NDJSON", "no JSON at all"));
+        let lines = "{\"text\": 1}\r\n\n{\"text\": 2}\n";
+        assert!(has("a.json", lines) && has("A.JSON", lines));
+        // Cut as the last passage of a large file may be, far behind the first lines.
+        assert!(has("a.json", &format!("{}{{\"te", lines.repeat(LOOKED_AT))));
+        assert!(!has("a.txt", lines) && !has("json", lines));
+        for text in [
+            "",
+            "{\"text\": 1}",
+            "{\n  \"text\": {}\n}",
+            "[{},\n{}]",
+            "{\"text\": 1},\n{\"text\": 2},",
+            "{\"text\": 1}\n2\n",
+        ] {
+            assert!(!has("a.json", text), "{text:?}");
+        }
+    }
 }

@@ -31,6 +31,8 @@ impl Store {
                 self.pace.update_value(|pace| pace.refused(command));
                 match command {
                     CommandKind::Ask(id) => self.questions.answered(id, Some(Err(reason)), false),
+                    // It is of no more use once a model can be built for another text.
+                    CommandKind::Start => self.refuse_text(reason),
                     _ => self.notify(Severity::Refusal, reason),
                 }
                 if command == CommandKind::Start {
@@ -127,7 +129,7 @@ impl Store {
             self.curve.set(Curve::default());
         }
         for note in &started.notes {
-            self.notify_of_text(note.clone());
+            self.note_on_text(note.clone());
         }
         self.speed.set(None);
         let step = started.step;

@@ -42,7 +42,7 @@ pub struct Notice {
     pub id: u32,
     pub severity: Severity,
     pub sentence: String,
-    /// Whether it is about the text that is learned, and goes with it.
+    /// Whether it is about the text that is learned, or one that was refused, and goes when another is chosen.
     pub about_text: bool,
 }
 
@@ -108,8 +108,8 @@ pub fn first_source(link: &Link) -> (Source, Option<String>) {
         (Corpus::Own, None) => (
             Corpus::Tales,
             Some(
-                "The link was made with a text of its author’s that it does not include, so the \
-                 tales are used: paste or open that text to see the same."
+                "This link was made with a text that is not included in it. The page uses the tales instead. \
+                 To see the same as its author, paste or open that text."
                     .to_owned(),
             ),
         ),
@@ -121,8 +121,8 @@ pub fn first_source(link: &Link) -> (Source, Option<String>) {
     };
     let text = corpora::text(corpus).unwrap_or_default();
     let missing = if text.is_empty() {
-        let sentence = "The page’s texts could not be loaded: is the connection gone? Reload the \
-                        page, or paste a text of your own.";
+        let sentence = "The page’s texts could not be loaded. Are you offline? Reload the page, or paste a \
+                        text of your own.";
         Some(sentence.to_owned())
     } else {
         missing

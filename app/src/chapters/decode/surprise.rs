@@ -46,6 +46,10 @@ pub fn Read(page: Page) -> impl IntoView {
     let answer = use_answer(page.questions, move || Some(ask::Surprise { text: shown.get() }));
     let part = use_part(answer.sight);
     let drawing = Signal::derive(move || {
+        // The last answer is of the text before, and stays.
+        if shown.with(String::is_empty) {
+            return None;
+        }
         let passage = answer.read(passage)?;
         Some(Arc::new(Skyline { passages: vec![passage] }) as Arc<dyn Drawing>) as Shown
     });
