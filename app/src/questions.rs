@@ -378,9 +378,12 @@ fn use_standing(
         let wait = (PAUSE - since).max(rest_left());
         let looks_back = now.2.is_some_and(|when| when.1);
         if only_step && !looks_back && wait > 0.0 {
-            timer.start(Duration::from_millis(wait.ceil() as u64), move || {
-                again.try_update(|again| *again += 1);
-            });
+            // Each step comes by here; the first one has set the clock.
+            if !timer.is_running() {
+                timer.start(Duration::from_millis(wait.ceil() as u64), move || {
+                    again.try_update(|again| *again += 1);
+                });
+            }
             return;
         }
         let (question, generation, when) = now;

@@ -1,6 +1,10 @@
 //! All heads of all layers as small heatmaps, of which one is chosen.
 
+use std::fmt::Write;
+
 use leptos::{context::Provider, ev, html, prelude::*};
+use wasm_bindgen::JsCast;
+use web_sys::Element;
 
 use super::{
     head_grid_paint::use_pictures,
@@ -10,7 +14,7 @@ use super::{
 };
 use crate::{
     fetched::{Fetch, View, fetched_later, part},
-    reactive::{memo, seldom},
+    reactive::{effect, memo},
 };
 
 /// Heads that can be switched off, as a chapter has them; layers and heads count from 1.
@@ -21,12 +25,6 @@ pub struct Switches {
     /// Whether a click on a head switches it rather than just choosing it.
     pub switching: Signal<bool>,
     pub toggle: Callback<(u32, u32)>,
-}
-
-impl Switches {
-    fn is_off(self, place: (u32, u32)) -> bool {
-        self.off.with(|off| off.contains(&place))
-    }
 }
 
 /// A radio group of layers (down) by heads (right); writes the choice into `layer` and `head`,
@@ -79,15 +77,12 @@ const MOST_IN_WORDS: u32 = 8;
 #[component]
 fn Grid(of: HeadGrid, layers: u32, heads: u32) -> impl IntoView {
     let HeadGrid { view, layer, head, switches, words, .. } = of;
-    // Each head follows it.
     let chosen =
-        seldom(move || (layer.get().clamp(1, layers.max(1)), head.get().clamp(1, heads.max(1))));
+        memo(move || (layer.get().clamp(1, layers.max(1)), head.get().clamp(1, heads.max(1))));
     let choose = move |(l, h)| {
         layer.set(l);
         head.set(h);
     };
-    let places: Vec<(u32, u32)> =
-        (1..=layers).flat_map(|l| (1..=heads).map(move |h| (l, h))).collect();
     let (grid, canvas) = (NodeRef::<html::Div>::new(), NodeRef::<html::Canvas>::new());
     let off = memo(move || switches.map(|switches| switches.off.get()).unwrap_or_default());
     let painted = use_pictures(view, off, grid, canvas);
@@ -102,6 +97,30 @@ fn Grid(of: HeadGrid, layers: u32, heads: u32) -> impl IntoView {
             focus_child(&group, layer * shape.1 + head);
         }
     };
+    let on_click = move |e: ev::MouseEvent| {
+        let Some(place) = pressed(&e) else { return };
+        choose(place);
+        if let Some(switches) = switches
+            && switches.switching.get_untracked()
+        {
+            switches.toggle.run(place);
+        }
+    };
+    let shown = StoredValue::new((None, Vec::new()));
+    effect(move || {
+        let Some(grid) = grid.get() else { return };
+        let now = (Some(chosen.get()), off.get());
+        let (before, off_before) = shown
+            .try_update_value(|shown| std::mem::replace(shown, now.clone()))
+            .unwrap_or_default();
+        let (chosen, off) = now;
+        for place in before.into_iter().chain(chosen) {
+            mark_chosen(&grid, heads, place, Some(place) == chosen);
+        }
+        for place in off_before.iter().chain(&off) {
+            mark_off(&grid, heads, *place, off.contains(place));
+        }
+    });
     let names = move |word: &'static str, letter: &'static str, count: u32| {
         // As many heads as GPT-2 has leave no room for words above them.
         let in_words = words && (word == "layer" || count <= MOST_IN_WORDS);
@@ -130,46 +149,62 @@ fn Grid(of: HeadGrid, layers: u32, heads: u32) -> impl IntoView {
             }
             data-painted=move || painted.get().map(|step| step.to_string())
             on:keydown=on_key
+            on:click=on_click
+            inner_html=buttons(layers, heads)
         >
-            {places
-                .into_iter()
-                .map(|(l, h)| {
-                    let checked = move || chosen.get() == (l, h);
-                    let is_off = memo(move || switches.is_some_and(|s| s.is_off((l, h))));
-                    let on_click = move |_| {
-                        choose((l, h));
-                        if let Some(switches) = switches
-                            && switches.switching.get_untracked()
-                        {
-                            switches.toggle.run((l, h));
-                        }
-                    };
-                    view! {
-                        <button
-                            type="button"
-                            role="radio"
-                            class="head"
-                            class:off=is_off
-                            data-testid=format!("head-l{l}-h{h}")
-                            aria-label=move || {
-                                let state = if is_off.get() { ", switched off" } else { "" };
-                                format!("layer {l}, head {h}{state}")
-                            }
-                            title=format!("layer {l}, head {h}")
-                            aria-checked=move || checked().to_string()
-                            tabindex=move || if checked() { "0" } else { "-1" }
-                            on:click=on_click
-                        >
-                            <i class="head-picture"></i>
-                            {move || is_off.get().then(|| view! { <span class="head-off">"off"</span> })}
-                        </button>
-                    }
-                })
-                .collect_view()}
         </div>
         // All pictures in one: a canvas for each would be a layer each for the browser to keep.
         <canvas class="head-pictures" node_ref=canvas aria-hidden="true"></canvas>
         </div>
         </div>
     }
+}
+
+/// Each head's button, chosen and off as none of them is. They are one piece of markup, with one listener
+/// for all: 144 with views of their own, as many as GPT-2 has heads, would hold up the page.
+fn buttons(layers: u32, heads: u32) -> String {
+    let mut markup = String::new();
+    for (l, h) in (1..=layers).flat_map(|l| (1..=heads).map(move |h| (l, h))) {
+        let name = name(l, h);
+        // Writing to a string cannot fail.
+        let _ = write!(
+            markup,
+            "<button type=\"button\" role=\"radio\" class=\"head\" data-testid=\"head-l{l}-h{h}\" \
+             data-layer=\"{l}\" data-head=\"{h}\" title=\"{name}\" aria-label=\"{name}\" aria-checked=\"false\" \
+             tabindex=\"-1\"><i class=\"head-picture\"></i><span class=\"head-off\">off</span></button>"
+        );
+    }
+    markup
+}
+
+fn name(layer: u32, head: u32) -> String {
+    format!("layer {layer}, head {head}")
+}
+
+/// Layer and head of the button that a click is on.
+fn pressed(e: &ev::MouseEvent) -> Option<(u32, u32)> {
+    let button = e.target()?.dyn_into::<Element>().ok()?.closest(".head").ok()??;
+    let number = |name| button.get_attribute(name)?.parse().ok();
+    Some((number("data-layer")?, number("data-head")?))
+}
+
+/// The button of a head, in a grid with so many `heads` a layer.
+fn button(grid: &Element, heads: u32, (layer, head): (u32, u32)) -> Option<Element> {
+    let column = head.checked_sub(1).filter(|column| *column < heads)?;
+    grid.children().item(layer.checked_sub(1)? * heads + column)
+}
+
+fn mark_chosen(grid: &Element, heads: u32, place: (u32, u32), chosen: bool) {
+    let Some(button) = button(grid, heads, place) else { return };
+    // Never refused: the names are names.
+    let _ = button.set_attribute("aria-checked", if chosen { "true" } else { "false" });
+    let _ = button.set_attribute("tabindex", if chosen { "0" } else { "-1" });
+}
+
+fn mark_off(grid: &Element, heads: u32, place: (u32, u32), off: bool) {
+    let Some(button) = button(grid, heads, place) else { return };
+    let state = if off { ", switched off" } else { "" };
+    // Likewise.
+    let _ = button.class_list().toggle_with_force("off", off);
+    let _ = button.set_attribute("aria-label", &(name(place.0, place.1) + state));
 }
