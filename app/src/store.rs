@@ -79,6 +79,8 @@ pub struct Store {
     pub written: RwSignal<Writing>,
     /// What the present model wrote earlier, whenever it had trained half again as long as the time before.
     pub drafts: RwSignal<Vec<Writing>>,
+    /// The curve of the run beside this one, and what that run is to it: “the twin”.
+    pub beside: RwSignal<Option<(&'static str, RwSignal<Curve>)>>,
     pub notices: RwSignal<Vec<Notice>>,
     pub diverged: RwSignal<Option<Diverged>>,
     /// Step of the model that a start over replaced, while it can be brought back.
@@ -153,6 +155,7 @@ impl Store {
             row: row.shown_in(Signal::derive(move || trace.sight.is_on())),
             written: RwSignal::new(Writing::default()),
             drafts: RwSignal::new(Vec::new()),
+            beside: RwSignal::new(None),
             notices: RwSignal::new(Vec::new()),
             diverged: RwSignal::new(None),
             can_bring_back: RwSignal::new(None),
@@ -345,7 +348,7 @@ impl Store {
                     self.forget_text();
                     self.begin(Source { corpus, name, text });
                 }
-                Err(sentence) => self.notify(Severity::Refusal, sentence),
+                Err(sentence) => self.refuse_text(sentence),
             }
         });
     }
@@ -354,7 +357,7 @@ impl Store {
     pub fn choose_own_text(self, accepted: Accepted, name: Option<String>) {
         self.forget_text();
         for note in accepted.notes {
-            self.notify_of_text(note);
+            self.note_on_text(note);
         }
         let name = name.unwrap_or_else(|| "Your text".to_owned());
         self.begin(Source { corpus: Corpus::Own, name, text: accepted.text.into() });
@@ -395,14 +398,36 @@ impl Store {
         self.send_start(Starting { link, source, curve: Some(curve), past }, Some(checkpoint));
     }
 
+    /// Goes back to a text that another has replaced: with the model that learned it, where it is the last one
+    /// replaced. `false` for a text of the learner's that is gone.
+    pub fn back_to_text(self, corpus: Corpus) -> bool {
+        let with_model = self.previous.try_with_value(|previous| {
+            previous.as_ref().is_some_and(|previous| previous.source.corpus == corpus)
+        });
+        if with_model == Some(true) {
+            self.bring_back();
+            return true;
+        }
+        if corpus == Corpus::Own {
+            return false;
+        }
+        self.choose_corpus(corpus);
+        true
+    }
+
     /// Says something in the page.
     pub fn notify(self, severity: Severity, sentence: impl Into<String>) {
         self.tell(severity, sentence.into(), false);
     }
 
-    /// As [`Self::notify`], of something about the text: taken back when another is chosen.
-    fn notify_of_text(self, sentence: String) {
+    /// Says something about the text: taken back when another is chosen.
+    fn note_on_text(self, sentence: String) {
         self.tell(Severity::Note, sentence, true);
+    }
+
+    /// Says why a text was not taken, until another one is.
+    pub fn refuse_text(self, sentence: String) {
+        self.tell(Severity::Refusal, sentence, true);
     }
 
     fn forget_text(self) {
@@ -610,7 +635,7 @@ impl Store {
             let link = self.link.get_untracked();
             let sample = SampleSpec {
                 prompt: String::new(),
-                length: WRITTEN_LENGTH,
+                length: if self.is_given() { GIVEN_LENGTH } else { WRITTEN_LENGTH },
                 sampling: link.gpt.sampling(),
                 seed: link.seed,
                 place: Place::Lab,
@@ -662,8 +687,10 @@ impl From<Store> for Questions {
     }
 }
 
-/// Characters the model writes at a time.
-const WRITTEN_LENGTH: u32 = 160;
+/// Tokens the model writes at a time: about as many as the stage has room for.
+const WRITTEN_LENGTH: u32 = 320;
+/// As many from an opened model, which may take a second for ten of them.
+const GIVEN_LENGTH: u32 = 160;
 
 /// Milliseconds on the page's monotonic clock.
 fn now() -> f64 {

@@ -23,7 +23,7 @@ pub fn StartOver(
             return None;
         }
         Some(if problem.get().is_some() {
-            "No model can be built with these settings; the one on show is unchanged.".to_owned()
+            "These settings don’t make a valid model. The one shown is unchanged.".to_owned()
         } else {
             format!(
                 "These settings make a new model. The trained one (step {}) can be brought back.",
@@ -48,13 +48,21 @@ pub fn StartOver(
                         "Undo"
                     </button>
                 })}
-                {move || store.can_bring_back.get().map(|step| view! {
-                    <button type="button" class="button" data-testid="bring-back"
-                        on:click=move |_| store.bring_back()>
-                        {format!("Bring back the model of step {}", grouped(step.into()))}
-                    </button>
-                })}
+                {bring_back(store, "bring-back")}
             </div>
         </div>
     }
+}
+
+/// The way back to the model that the last one replaced, if it was trained.
+pub fn bring_back(store: Store, testid: &'static str) -> AnyView {
+    let button = move |step: u32| {
+        view! {
+            <button type="button" class="button" data-testid=testid
+                on:click=move |_| store.bring_back()>
+                {format!("Bring back the model of step {}", grouped(step.into()))}
+            </button>
+        }
+    };
+    (move || store.can_bring_back.get().map(button)).into_any()
 }

@@ -6,6 +6,7 @@ use unroll_protocol::link::Corpus;
 use super::{
     format::{counted, grouped},
     intake::{Intake, too_long, use_drop},
+    start_over::bring_back,
 };
 use crate::{
     corpora,
@@ -35,6 +36,7 @@ pub fn TextChooser() -> impl IntoView {
             <p class="field-error" role="alert" data-testid="text-refusal">
                 {move || intake.refusal.get()}
             </p>
+            {bring_back(store, "text-bring-back")}
             <p class="hint">
                 {move || if store.step.get() > 0 {
                     "Another text starts a new model; the trained one can be brought back."
@@ -128,7 +130,7 @@ fn Card(corpus: Corpus, intake: Intake) -> impl IntoView {
 fn about(corpus: Corpus) -> &'static str {
     match corpus {
         Corpus::Tales => "Short stories of the same few friends: spelling first, then words.",
-        Corpus::Names => "Made-up names, one a line: learned in seconds.",
+        Corpus::Names => "Made-up names, one per line: learned in seconds.",
         Corpus::Brackets => "Nesting, copying and counting: rules that attention can solve.",
         Corpus::Own => "",
     }

@@ -112,7 +112,7 @@ pub fn scrub() -> AnyView {
     view! {
         <div {..dragging(RwSignal::new(None), take, drag)} class="time-slider" class:time-fixed=fixed
             data-testid="time-track" node_ref=root role="slider" tabindex="0"
-            aria-label="Moment of training on show" aria-valuemin="0" aria-valuemax=move || run.step.get()
+            aria-label="Moment of training shown" aria-valuemin="0" aria-valuemax=move || run.step.get()
             aria-valuenow=move || run.questions.shown() aria-valuetext=value
             aria-disabled=move || fixed.get().then_some("true") title=move || kept(&recorded.get(), store.moments.get())
             on:keydown=key>

@@ -32,10 +32,12 @@ impl Snapshot {
         Self { link: store.link.get(), probe: store.probe.get() }
     }
 
-    /// As far as the chapter is concerned.
+    /// As far as the chapter and its text are concerned.
     fn same(&self, other: &Self) -> bool {
         let rest = self.link.clone().with_chapter_of(&other.link);
-        rest.seed == other.link.seed && rest == self.link && self.probe == other.probe
+        (rest.seed, rest.corpus) == (other.link.seed, other.link.corpus)
+            && rest == self.link
+            && self.probe == other.probe
     }
 }
 
@@ -120,9 +122,11 @@ impl Undo {
     /// Takes the last change back.
     fn undo(self) {
         let Some(snapshot) = self.stack.try_update(Vec::pop).flatten() else { return };
+        let before = self.store.link.with_untracked(|link| link.corpus);
+        let (seed, text) = (snapshot.link.seed, snapshot.link.corpus);
+        let corpus = if text != before && self.store.back_to_text(text) { text } else { before };
         self.store.link.update(|link| {
-            let seed = snapshot.link.seed;
-            *link = Link { seed, ..link.clone().with_chapter_of(&snapshot.link) };
+            *link = Link { seed, corpus, ..link.clone().with_chapter_of(&snapshot.link) };
         });
         if self.store.probe.get_untracked() != snapshot.probe {
             self.store.set_probe(snapshot.probe);

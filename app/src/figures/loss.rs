@@ -19,16 +19,25 @@ use super::{
 /// Training and held-out loss in nats per token over steps, with the loss of knowing nothing.
 ///
 /// `vocabulary` is V, 0 while unknown; `marker` is a step to mark. The axes are there before training
-/// begins.
+/// begins. `beside` is the curve of another run, with what that run is called: its training loss is drawn
+/// too, on the same axes, but neither read nor exported.
 #[component]
 pub fn LossFigure(
     #[prop(into)] curve: Signal<Curve>,
+    #[prop(into)] beside: Signal<Option<(&'static str, RwSignal<Curve>)>>,
     #[prop(into)] vocabulary: Signal<usize>,
     marker: Signal<Option<f64>>,
     #[prop(into)] provenance: Signal<Provenance>,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
-    let lines = Signal::derive(move || curve.with(|curve| loss_lines(curve, vocabulary.get())));
+    let lines = Signal::derive(move || {
+        let mut lines = curve.with(|curve| loss_lines(curve, vocabulary.get()));
+        if let Some((name, other)) = beside.get() {
+            // `None` when that run has just ended.
+            lines.series.extend(other.try_with(|other| loss_beside(name, other)));
+        }
+        lines
+    });
     let shown = use_latest(lines, use_visible(root));
     // Every step of what is drawn, which is a point of the first line.
     let xs = memo(move || shown.get().series[0].points.iter().map(|p| p.0).collect());
@@ -68,11 +77,25 @@ pub fn LossFigure(
     }
 }
 
+/// The mean training loss of the run beside this one.
+fn loss_beside(name: &str, curve: &Curve) -> Line {
+    let points = mean_losses(curve).collect();
+    Line {
+        stroke: Stroke::Smooth,
+        ..Line::new(format!("train, {name}"), Hue::Muted, Dash::Dashed, points)
+    }
+}
+
+/// The mean loss over neighboring steps, at each step.
+fn mean_losses(curve: &Curve) -> impl Iterator<Item = (f64, f64)> {
+    let points = curve.points().iter().enumerate();
+    points.filter_map(|(i, p)| Some((f64::from(p.step), curve.smoothed(i)?)))
+}
+
 /// The curve as lines: the loss of every batch, its mean over neighboring steps, the held-out loss.
 pub fn loss_lines(curve: &Curve, vocabulary: usize) -> Lines {
     let batches = curve.points().iter().map(|p| (f64::from(p.step), f64::from(p.loss)));
-    let means = curve.points().iter().enumerate();
-    let means = means.filter_map(|(i, p)| Some((f64::from(p.step), curve.smoothed(i)?)));
+    let means = mean_losses(curve);
     let held_out = curve.held_out().map(|(step, loss)| (f64::from(step), f64::from(loss)));
     let line =
         |name, hue, stroke, points| Line { stroke, ..Line::new(name, hue, Dash::Solid, points) };

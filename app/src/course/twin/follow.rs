@@ -147,7 +147,12 @@ pub fn follow_run(leader: Leader, twin: Run) {
         let named = |first: Series| Series { name: format!("{} of the twin", first.name), ..first };
         run.beside.set(first.map(named));
     });
+    if lab.is_none() {
+        leader.store.beside.set(Some(("the twin", store.curve)));
+        store.beside.set(Some(("the first run", leader.store.curve)));
+    }
     on_cleanup(move || {
         run.beside.try_set(None);
+        leader.store.beside.try_set(None);
     });
 }
