@@ -15,6 +15,7 @@ use super::{
     heatmap::{Heatmap, WeightScale},
     next::{NextToken, TopKeys},
     readout::Readout,
+    scale::{ScaleBar, ValueMap},
     select::{Cell, Selection},
     sight::use_visible,
     since::use_since,
@@ -264,6 +265,8 @@ pub fn HeadsFigure(
             </div>
             <p class="readout" translate="no" data-testid="heads-chosen">{chosen}</p>
             <div class="figure-foot">
+                <ScaleBar short=true label="attention weight" map=Signal::stored(ValueMap::Probability)
+                    value=Signal::stored(None) colors/>
                 <button type="button" class="figure-act" data-testid="heads-enlarge" on:click=move |_| enlarge.run(())>
                     "Show it large"
                 </button>

@@ -73,7 +73,7 @@ pub fn ExportMenu(figure: &'static str, choices: Vec<Choice>) -> impl IntoView {
             problem.set("");
             spawn_local(async move {
                 let Ok(writers) = WRITERS().await else {
-                    problem.try_set("What makes files could not be fetched. Try again.");
+                    problem.try_set("The part of the page that makes files could not be loaded. Try again.");
                     return;
                 };
                 if choice.id == FILM {

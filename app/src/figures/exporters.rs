@@ -50,7 +50,9 @@ impl Exporters {
         let none_yet = || format!("There is no {figure} to export yet.");
         let (_, choice) = found.ok_or_else(none_yet)?;
         let Ok(writers) = WRITERS().await else {
-            return Err("What makes files could not be fetched. Try again.".to_owned());
+            return Err(
+                "The part of the page that makes files could not be loaded. Try again.".to_owned()
+            );
         };
         let (_, file) = choice.make.try_run(writers).flatten().ok_or_else(none_yet)?;
         match file.take() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::reactive::memo;
+use crate::reactive::{effect, memo};
 use leptos::{html, prelude::*};
 
 use super::{
@@ -19,6 +19,15 @@ use super::{
     table::TableData,
     theme::use_colors,
 };
+
+/// Where the x axis of a plot stands, for what is to stand in line with it: CSS pixels of x = 0 from
+/// the left, from there to x = 1, and of the whole box.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ruler {
+    pub start: f64,
+    pub unit: f64,
+    pub width: f64,
+}
 
 /// Lines with the x at which they are read.
 #[derive(Clone, Copy)]
@@ -59,6 +68,9 @@ pub fn LinesFigure(
     #[prop(into, optional)] marker: Signal<Option<f64>>,
     #[prop(into, optional)] hint: Signal<String>,
     #[prop(optional)] on_pick: Option<Callback<f64>>,
+    /// Is told where the axis stands.
+    #[prop(optional)]
+    ruler: Option<RwSignal<Option<Ruler>>>,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
     let shown = use_latest(lines, use_visible(root));
@@ -111,6 +123,7 @@ pub fn LinesFigure(
                 spoken=Signal::derive(spoken)
                 hint=Signal::derive(move || if empty.get() { hint.get() } else { String::new() })
                 on_pick
+                ruler
             />
             <Legend name shown read />
         </Frame>
@@ -128,6 +141,7 @@ pub fn LinesBox(
     #[prop(into)] spoken: Signal<String>,
     #[prop(into)] hint: Signal<String>,
     #[prop(optional_no_strip)] on_pick: Option<Callback<f64>>,
+    #[prop(optional_no_strip)] ruler: Option<RwSignal<Option<Ruler>>>,
 ) -> impl IntoView {
     let LinesReading { shown, xs, pointing, marker, read } = reading;
     let canvas = NodeRef::<html::Canvas>::new();
@@ -136,6 +150,14 @@ pub fn LinesBox(
         let size = size.get();
         Layout::new(&shown.get(), size.width, size.height)
     });
+    if let Some(ruler) = ruler {
+        let stands = memo(move || {
+            let (layout, width) = (layout.get(), size.get().width);
+            let start = layout.x_at(0.0);
+            (width > 0.0).then(|| Ruler { start, unit: layout.x_at(1.0) - start, width })
+        });
+        effect(move || ruler.set(stands.get()));
+    }
     let motion = use_motion();
     use_plot(canvas, size, use_colors(), move |surface, palette| {
         lines_plot::draw(surface, &motion.toward(shown.get()), &layout.get(), None, palette)

@@ -31,6 +31,10 @@ const MARGINS: f64 = 18.0;
 const MANY: usize = 8;
 /// A curve that is so far from a reference's name leaves it be.
 const CLEAR: f64 = 20.0;
+/// One that comes closer than this is in its way.
+const LEAST_CLEAR: f64 = 4.0;
+/// Into so many parts the places between the ends divide the line.
+const BETWEEN: u32 = 12;
 /// Series with at most so many points show each of them.
 const DOTTED: usize = 32;
 /// About so many points of a [`Stroke::Dotted`] line are seen.
@@ -175,7 +179,8 @@ pub fn draw<DB: DrawingBackend>(
 }
 
 /// The references' names over all else: of the places at both ends, above the line and below, each
-/// has the one that keeps farthest from the curves and from the other references.
+/// has the one that keeps farthest from the curves and from the other references. Where curves pass
+/// through all of these, it stands between the ends.
 fn draw_references<DB: DrawingBackend>(
     surface: &Surface<DB>,
     layout: &Layout,
@@ -190,12 +195,20 @@ fn draw_references<DB: DrawingBackend>(
         let others = references.iter().filter(|other| other.1 != y);
         let others: Vec<_> = others.map(|other| vec![(left, other.1), (right, other.1)]).collect();
         let mut best: Option<(f64, (f64, f64), Anchor)> = None;
-        for (x, above, anchor) in [
+        let ends = [
             (right, true, Anchor::ABOVE_RIGHT),
             (right, false, Anchor::BELOW_RIGHT),
             (left + 4.0, true, Anchor::ABOVE_LEFT),
             (left + 4.0, false, Anchor::BELOW_LEFT),
-        ] {
+        ];
+        let between = (1..BETWEEN).flat_map(|i| {
+            let x = left + (right - left - width) * f64::from(i) / f64::from(BETWEEN);
+            [(x, true, Anchor::ABOVE_LEFT), (x, false, Anchor::BELOW_LEFT)]
+        });
+        for (i, (x, above, anchor)) in ends.into_iter().chain(between).enumerate() {
+            if i == ends.len() && best.is_some_and(|(free, ..)| free >= LEAST_CLEAR) {
+                break;
+            }
             let (top, low) =
                 if above { (y - 4.0 - TEXT, y - 4.0) } else { (y + 4.0, y + 4.0 + TEXT) };
             if top < 0.0 || low > bottom {
@@ -210,7 +223,7 @@ fn draw_references<DB: DrawingBackend>(
             }
         }
         let Some((free, at, anchor)) = best else { continue };
-        if free < 4.0 {
+        if free < LEAST_CLEAR {
             surface.halo(name, at, TEXT, palette.paper, anchor)?;
         }
         surface.text(name, at, TEXT, palette.ink, anchor)?;
@@ -432,5 +445,11 @@ mod tests {
         lines.series.push(Line { points: vec![(0.0, 0.52), (10.0, 0.52)], ..Line::default() });
         lines.series.push(Line { points: vec![(0.0, 0.48), (10.0, 0.48)], ..Line::default() });
         assert_eq!(ends(&lines).0, 9, "with a halo where there is no free place");
+        for line in &mut lines.series[2..] {
+            line.points =
+                [&[(0.0, 0.5), (4.0, 0.5), (5.0, 0.0)][..], &[(6.0, 0.0), (7.0, 0.5), (10.0, 0.5)]]
+                    .concat();
+        }
+        assert_eq!(ends(&lines), (1, true), "between the ends where both are taken");
     }
 }

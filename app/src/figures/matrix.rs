@@ -19,11 +19,14 @@ use super::{
     since::use_since,
     table::TableData,
     theme::use_colors,
+    token::short_label,
 };
 use crate::reactive::{effect, memo};
 
 /// Labels and cells beside strips are at least so high, in CSS pixels.
 const LOWEST: f64 = 88.0;
+/// So many characters has the label of what is lit or read.
+const NAMED: usize = 6;
 
 /// A heatmap with labels, scale, readout and table.
 ///
@@ -127,6 +130,28 @@ pub fn MatrixFigure(
         is_pinned: Signal::derive(move || pointing.is_pinned()),
     };
 
+    // Where every other label is left out, what is lit or read has its own all the same.
+    let names = move || {
+        let (g, read) = (geometry.get(), pointing.shown());
+        let lit_row = read.map(|place| place.0).or_else(|| row.get());
+        let lit_column = read.map(|place| place.1).or_else(|| column.get());
+        let shown = shown.get();
+        let row_name = lit_row.filter(|row| *row < g.rows && g.row_every > 1).map(|row| {
+            let (right, middle) = (g.left - 2.0, g.y(row) + g.cell_height / 2.0);
+            let style = format!("right:calc(100% - {right}px);top:{middle}px");
+            let name = short_label(&shown.rows[row], NAMED);
+            view! { <div class="mark-label mark-row-name" style=style>{name}</div> }
+        });
+        let column_name = lit_column.filter(|column| *column < g.columns && g.column_every > 1);
+        let column_name = column_name.map(|column| {
+            let (middle, above) = (g.x(column) + g.cell_width / 2.0, g.top - 2.0);
+            let style = format!("left:{middle}px;bottom:calc(100% - {above}px)");
+            let name = short_label(&shown.columns[column], NAMED);
+            view! { <div class="mark-label mark-column-name" style=style>{name}</div> }
+        });
+        (row_name, column_name)
+    };
+
     let sentence = move |(row, column): Place, matrix: &Matrix| match describe {
         _ if since.is_on() => since.describe((row, column)).unwrap_or_default(),
         Some(describe) => describe.run((row, column, matrix.value(row, column))),
@@ -190,6 +215,7 @@ pub fn MatrixFigure(
                     marks
                     marked
                     reading=reader
+                    over=move || names
                 />
                 {below.map(|strip| strip.view(across.into()))}
             </div>
@@ -211,7 +237,7 @@ pub fn MatrixFigure(
             >
                 {move || match reading() {
                     Some(text) => text.into_any(),
-                    None => view! { <span class="hint">"Point at a cell to read its value."</span> }.into_any(),
+                    None => view! { <span class="hint">"Point at a cell"<span class="hint-more">" to read its value"</span>"."</span> }.into_any(),
                 }}
                 <span class="readout-pin">
                     {move || if pointing.is_pinned() { "pinned" } else { "" }}

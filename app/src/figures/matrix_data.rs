@@ -77,10 +77,14 @@ impl Matrix {
     pub fn beyond(&self) -> String {
         let count = self.values.iter().filter(|v| v.is_finite() && !self.map.holds(**v)).count();
         let (low, high) = (self.map.value(0.0), self.map.value(1.0));
-        match count {
-            0 => String::new(),
-            1 => format!("1 value beyond {} to {}", short(low.into()), short(high.into())),
-            n => format!("{n} values beyond {} to {}", short(low.into()), short(high.into())),
+        let (low, high) = (short(low.into()), short(high.into()));
+        let values = if count == 1 { "value" } else { "values" };
+        match self.map {
+            _ if count == 0 => String::new(),
+            ValueMap::Size { .. } => format!("{count} {values} beyond {high}"),
+            ValueMap::Probability | ValueMap::Signed { .. } => {
+                format!("{count} {values} beyond {low} to {high}")
+            }
         }
     }
 
@@ -193,6 +197,8 @@ pub mod tests {
         assert_eq!(m.describe(0, 1), "unit ‘u1’ (1), time ‘␣’ (2): -1.5000");
         assert_eq!(m.describe(1, 0), "unit ‘u2’ (2), time ‘a’ (1): masked");
         assert_eq!(m.beyond(), "1 value beyond −1 to 1");
+        let sizes = Matrix { map: ValueMap::Size { limit: 0.2 }, values: vec![0.5; 6], ..small() };
+        assert_eq!(sizes.beyond(), "6 values beyond 0.2");
         assert!(m.value(0, 3).is_nan() && m.value(2, 0).is_nan());
         assert_eq!(Matrix { values: vec![1.0], ..small() }.shape(), (0, 0));
         assert_eq!(Matrix::default().shape(), (0, 0));

@@ -38,6 +38,8 @@ const SHORT: f64 = 2.0;
 /// Between one label and the next, in characters.
 const GAP: f64 = 0.7;
 const CHARACTER: f64 = 0.62;
+/// How much higher the sign of a space stands than other row labels, as a share of the font.
+const SPACE_RAISED: f64 = 0.2;
 
 /// How cells find their room, and the colors of the axes' titles.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -461,7 +463,10 @@ fn write_row_labels(
     context.set_text_align("right");
     for row in (0..g.rows).step_by(g.row_every) {
         let label = token::short_label(&matrix.rows[row], g.row_label);
-        context.fill_text(&label, g.left - 6.0, g.y(row) + g.cell_height / 2.0).ok()?;
+        // The sign of a space hangs below its line: as low as that it would seem to belong to the next row.
+        let raise = if label == "␣" { SPACE_RAISED * g.row_font } else { 0.0 };
+        let middle = g.y(row) + g.cell_height / 2.0;
+        context.fill_text(&label, g.left - 6.0, middle - raise).ok()?;
     }
     if !matrix.row_axis.is_empty() {
         let (_, height) = g.frame();

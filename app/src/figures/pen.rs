@@ -113,6 +113,23 @@ impl Pen {
         self.write((hue, bold), size, at, anchor, "", text);
     }
 
+    /// Text on an edge of paper: lines may pass under it.
+    pub fn haloed(
+        &mut self,
+        (hue, bold): (Hue, bool),
+        size: f64,
+        at: (f64, f64),
+        anchor: Anchor,
+        text: &str,
+    ) {
+        let halo = format!(
+            r#" stroke="{}" stroke-width="{:.1}" stroke-linejoin="round" paint-order="stroke""#,
+            self.paint.paper(),
+            0.3 * size
+        );
+        self.write((hue, bold), size, at, anchor, &halo, text);
+    }
+
     /// A token, whose characters all have the same width.
     pub fn mono(&mut self, hue: Hue, bold: bool, at: (f64, f64), anchor: Anchor, text: &str) {
         self.write((hue, bold), self.font, at, anchor, MONO, text);
@@ -139,12 +156,12 @@ impl Pen {
         size: f64,
         (x, y): (f64, f64),
         anchor: Anchor,
-        family: &str,
+        more: &str,
         text: &str,
     ) {
         let _ = write!(
             self.svg,
-            r#"<text x="{x:.1}" y="{y:.1}" font-size="{size:.1}"{family} font-weight="{}" text-anchor="{}" fill="{}">{}</text>"#,
+            r#"<text x="{x:.1}" y="{y:.1}" font-size="{size:.1}"{more} font-weight="{}" text-anchor="{}" fill="{}">{}</text>"#,
             if bold { 650 } else { 400 },
             anchor.css(),
             self.hue(hue),

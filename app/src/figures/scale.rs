@@ -1,11 +1,11 @@
-//! The two maps from numbers to colors, and the bar that explains one beside a figure.
+//! The maps from numbers to colors, and the bar that explains one beside a figure.
 
 use crate::reactive::memo;
 use leptos::prelude::*;
 
 use super::{color::Rgb, plot::short, theme::Colors};
 
-/// Which colors stand for which values. Neither is ever rescaled to the data.
+/// Which colors stand for which values. None is ever rescaled to the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum ValueMap {
     /// 0 to 1.
@@ -13,6 +13,8 @@ pub enum ValueMap {
     Probability,
     /// `-limit` to `limit`, 0 in the middle; what lies beyond has the color of its end.
     Signed { limit: f32 },
+    /// 0 to `limit`, for what is never negative; what lies beyond has the color of its end.
+    Size { limit: f32 },
 }
 
 impl ValueMap {
@@ -29,10 +31,21 @@ impl ValueMap {
         Self::Signed { limit: limit(core::iter::once(2.0 * spread)) as f32 }
     }
 
+    /// For values that are never negative: as far as a round number that holds nine of ten. The few
+    /// beyond, however large, don't take the others' colors.
+    pub fn size_of_most(values: &[f32]) -> Self {
+        let mut sorted: Vec<f32> =
+            values.iter().copied().filter(|value| value.is_finite()).collect();
+        sorted.sort_by(f32::total_cmp);
+        let nine_of_ten = &sorted[..(sorted.len() * 9).div_ceil(10)];
+        Self::Size { limit: limit(nine_of_ten.last().map(|&most| most.into()).into_iter()) as f32 }
+    }
+
     pub fn color(self, value: f32, colors: &Colors) -> Rgb {
         match self {
             Self::Probability => colors.ramp.at(value),
             Self::Signed { limit } => colors.signed.at(value / limit),
+            Self::Size { limit } => colors.ramp.at(value / limit),
         }
     }
 
@@ -41,6 +54,7 @@ impl ValueMap {
         let share = match self {
             Self::Probability => value,
             Self::Signed { limit } => (value / limit + 1.0) / 2.0,
+            Self::Size { limit } => value / limit,
         };
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
     }
@@ -50,6 +64,7 @@ impl ValueMap {
         match self {
             Self::Probability => share,
             Self::Signed { limit } => (2.0 * share - 1.0) * limit,
+            Self::Size { limit } => share * limit,
         }
     }
 
@@ -58,6 +73,7 @@ impl ValueMap {
         match self {
             Self::Probability => (0.0..=1.0).contains(&value),
             Self::Signed { limit } => value.abs() <= limit,
+            Self::Size { limit } => (0.0..=limit).contains(&value),
         }
     }
 
@@ -74,8 +90,12 @@ pub fn limit(values: impl Iterator<Item = f64>) -> f64 {
     [1.0, 2.0, 5.0, 10.0].map(|times| times * unit).into_iter().find(|l| *l >= most).unwrap_or(1.0)
 }
 
+/// Where a number has more characters than this, there is room for three of the five.
+const MOST_WIDE: usize = 5;
+
 /// A bar of a map's colors with numbers under it and `value` marked on it. `absent` is what
-/// hatched cells are called, `beyond` says what the scale does not hold.
+/// hatched cells are called, `beyond` says what the scale does not hold. `short` is all on one line, with
+/// the numbers at the ends alone.
 #[component]
 pub fn ScaleBar(
     #[prop(into)] label: Signal<String>,
@@ -84,8 +104,12 @@ pub fn ScaleBar(
     value: Signal<Option<f32>>,
     #[prop(into, optional)] absent: Signal<String>,
     #[prop(into, optional)] beyond: Signal<String>,
+    #[prop(optional)] short: bool,
 ) -> impl IntoView {
     let map = memo(move || map.get());
+    let ticks = memo(move || map.get().ticks());
+    let wide =
+        move || ticks.with(|ticks| ticks.iter().any(|tick| tick.chars().count() > MOST_WIDE));
     let gradient = move || {
         let map = map.get();
         let stop = |c: &Colors, i: i32| map.color(map.value(i as f32 / 20.0), c).css();
@@ -93,7 +117,7 @@ pub fn ScaleBar(
         format!("background:linear-gradient(to right,{})", stops.join(","))
     };
     view! {
-        <div class="scale" aria-hidden="true">
+        <div class="scale" class:scale-short=short aria-hidden="true">
             <span>{label}</span>
             <div class="scale-map">
                 <div class="scale-bar" style=gradient>
@@ -105,8 +129,8 @@ pub fn ScaleBar(
                         }
                     ></div>
                 </div>
-                <div class="scale-ticks">
-                    {move || map.get().ticks().map(|tick| view! { <span>{tick}</span> }).collect_view()}
+                <div class="scale-ticks" class:scale-wide=wide>
+                    {move || ticks.get().map(|tick| view! { <span>{tick}</span> }).collect_view()}
                 </div>
             </div>
             <Show when=move || absent.with(|a| !a.is_empty())>
@@ -131,6 +155,34 @@ mod tests {
         assert!(!signed.holds(-2.6) && signed.holds(2.5));
         assert_eq!(ValueMap::Probability.ticks(), ["0", "0.25", "0.5", "0.75", "1"]);
         assert!(ValueMap::Probability.share(f32::NAN) == 0.0);
+        let size = ValueMap::Size { limit: 2.0 };
+        assert_eq!(size.ticks(), ["0", "0.5", "1", "1.5", "2"]);
+        assert_eq!([0.0, 0.5, 2.0, 9.0].map(|v| size.share(v)), [0.0, 0.25, 1.0, 1.0]);
+        assert!(size.holds(2.0) && !size.holds(2.1) && !size.holds(-0.1));
+    }
+
+    #[test]
+    fn sizes_have_the_colors_of_shares() {
+        let colors = Colors::new(&super::super::color::Palette::DARK);
+        let size = ValueMap::Size { limit: 4.0 };
+        for share in [0.0, 0.25, 0.5, 1.0] {
+            assert_eq!(
+                size.color(4.0 * share, &colors),
+                ValueMap::Probability.color(share, &colors)
+            );
+        }
+        assert_eq!(size.color(9.0, &colors), size.color(4.0, &colors));
+    }
+
+    #[test]
+    fn one_large_row_does_not_hide_the_small_ones() {
+        let small = [0.15; 13];
+        let values = [&small[..], &[1.8]].concat();
+        assert_eq!(ValueMap::size_of_most(&values), ValueMap::Size { limit: 0.2 });
+        assert_eq!(ValueMap::size_of_most(&[1.4, 1.8]), ValueMap::Size { limit: 2.0 });
+        assert_eq!(ValueMap::size_of_most(&[3.0]), ValueMap::Size { limit: 5.0 });
+        let ValueMap::Size { limit } = ValueMap::size_of_most(&[]) else { panic!("not of a size") };
+        assert!(limit > 0.0);
     }
 
     #[test]

@@ -112,7 +112,10 @@ fn figure(found: Found) -> AnyView {
         <section class="figure figure-search" data-testid=format!("figure-{name}") data-state=state
             aria-label="Beam search">
             <div class="figure-box view-scroll search-table" tabindex="0" role="region" aria-label="What beam search found">
-                <table data-testid=format!("{name}-table")>
+                <table data-testid=format!("{name}-table")
+                    style=move || search.with(|search| {
+                        search.as_ref().map(|search| format!("--rows:{}", search.found.len().max(1)))
+                    })>
                     <caption>
                         {whose}"Input: "<span class="search-text" translate="no">{source}</span>
                     </caption>

@@ -170,7 +170,8 @@ fn button() -> AnyView {
             format!("Showing the change since step {step}. Press to show the values again")
         }
         _ if cannot.get() => "Pause first. Then you can compare this moment with others".to_owned(),
-        _ => "Hold these values. Then train on or go to another moment: each cell shows its change"
+        _ => "Hold these values. Then keep training or go to another moment: each cell shows its \
+              change"
             .to_owned(),
     };
     let title = Signal::derive(title);

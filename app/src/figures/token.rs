@@ -2,11 +2,18 @@
 
 /// The token the tokenizer gives to characters it never saw.
 pub const UNKNOWN: &str = "\u{fffd}";
+/// What stands for it in print: the character itself looks as if the page were broken.
+const UNKNOWN_MARK: &str = "□";
+
+/// Text that a model wrote, for reading.
+pub fn readable(text: &str) -> String {
+    text.replace(UNKNOWN, UNKNOWN_MARK)
+}
 
 /// The token as it stands on chips and axes: what cannot be seen gets a sign.
 pub fn mark(token: &str) -> String {
     if token == UNKNOWN {
-        return "□".into();
+        return UNKNOWN_MARK.into();
     }
     token
         .chars()
