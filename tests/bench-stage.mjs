@@ -32,7 +32,7 @@ const shown = (chapter) =>
 const inView = (view) => `() => {
   const view = document.querySelector('.view[data-view="${view}"]');
   const notes = [...(view?.querySelectorAll('[role="status"].hint') ?? [])];
-  if (!view || notes.some((note) => note.textContent.includes("is being fetched"))) return false;
+  if (!view || notes.some((note) => note.textContent.startsWith("Loading "))) return false;
   const figures = [...view.querySelectorAll("[data-state]")].filter((figure) => figure.dataset.state !== "paused");
   return figures.length === 0 || figures.some((figure) => figure.dataset.state === "live");
 }`;

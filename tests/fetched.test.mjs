@@ -53,7 +53,7 @@ test("a chapter that can't be fetched says so, and is there after another try", 
     await opened(page, "gpt");
     await byId(page, "chapter-previous").click();
     await byId(page, "fetch-failed").waitFor();
-    assert.match(await page.locator("main").textContent(), /Choosing the next token.*could not be fetched/s);
+    assert.match(await page.locator("main").textContent(), /Choosing the next token.*could not be loaded/s);
     // The rest of the page works on.
     await byId(page, "chapter-next").click();
     await opened(page, "gpt");

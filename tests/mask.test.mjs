@@ -166,7 +166,7 @@ test("a row with nothing allowed is refused, and the last picture stays", async 
   await goTo(page, 0, 0);
   await page.keyboard.press("Space");
   await eventually(async () => /Row 1 may look at nothing/.test(await text(page, "mask-problem")));
-  assert.match(await text(page, "mask-problem"), /still of the mask before/);
+  assert.match(await text(page, "mask-problem"), /still shows the previous mask/);
   assert.match(await text(page, "mask-blocked"), /^435 of 900/);
   assert.equal((await readout(page)).value, 1);
   assert.match((await readout(page)).text, /you set it otherwise/);

@@ -90,7 +90,7 @@ test("a helper that dies is made up for, with a sentence and the same numbers", 
   await working(page, 1);
   await second.evaluate(() => self.close());
   await working(page, 0);
-  await page.locator('[data-testid="notice"]', { hasText: "fell silent" }).waitFor();
+  await page.locator('[data-testid="notice"]', { hasText: "stopped responding" }).waitFor();
   const step = await number(page, "loss-step");
   await numberUntil(page, "loss-step", (now) => now >= Math.max(60, step + 10), "further");
   await byId(page, "train-toggle").click();

@@ -26,7 +26,7 @@ pub async fn load(corpus: Corpus) -> Result<Arc<str>, String> {
         return Ok(text);
     }
     let text = fetch(corpus.id()).await.ok_or_else(|| {
-        format!("The text “{}” could not be loaded: is the connection gone?", name(corpus))
+        format!("The text “{}” could not be loaded. Are you offline?", name(corpus))
     })?;
     FETCHED.with_borrow_mut(|texts| texts.push((corpus, text.clone())));
     Ok(text)

@@ -141,8 +141,8 @@ pub fn Fetched(
             <div role="alert" class="alert" data-testid="fetch-failed">
                 <p>
                     {what}
-                    " could not be fetched. If it still can’t after another try, reload the page: a new \
-                     release may have taken its place."
+                    " could not be loaded. If trying again does not help, reload the page: there may be a \
+                     new version."
                 </p>
                 <div class="button-row">
                     <button type="button" class="button" data-testid="fetch-again"
@@ -154,7 +154,8 @@ pub fn Fetched(
         }
         .into_any(),
         _ => {
-            view! { <p class="hint fetching" role="status">{what}" is being fetched …"</p> }.into_any()
+            let what = inside(what);
+            view! { <p class="hint fetching" role="status">"Loading "{what}" …"</p> }.into_any()
         }
     }
     };
@@ -163,6 +164,13 @@ pub fn Fetched(
         State::Underway | State::Failed => None,
     });
     move || here.get().map_or_else(|| around(notice.into_any()), |view| view())
+}
+
+/// What begins a sentence, inside one.
+fn inside(what: &str) -> String {
+    let mut rest = what.chars();
+    let first = rest.next().map(|first| first.to_ascii_lowercase());
+    first.into_iter().chain(rest).collect()
 }
 
 /// Takes a style sheet, a chapter's or another's, out of the page's template for them. Settles when it is

@@ -86,7 +86,7 @@ fn fetch_embed(store: Store, labs: Labs, exporters: Exporters) {
             Ok(use_embed) => owner.with(|| use_embed(store, labs, exporters)),
             Err(_) => store.notify(
                 Severity::Failure,
-                "The page around this one can’t reach it: a file could not be fetched. Reload to try again.",
+                "The page around this one can’t reach it: a file could not be loaded. Reload to try again.",
             ),
         }
     });

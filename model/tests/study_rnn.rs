@@ -160,7 +160,7 @@ fn brackets_are_judged_at_the_end() {
     let generated = unrolled(&mut study, "Tibb", None).unwrap().run.ids;
     assert!(generated.len() >= 10 && generated.len().is_multiple_of(2));
     let edit = Edit { position: 0, letter: 'x' };
-    assert!(unrolled(&mut study, "()", Some(edit)).unwrap_err().contains("only met"));
+    assert!(unrolled(&mut study, "()", Some(edit)).unwrap_err().contains("only seen"));
     assert!(writing(&mut study, 1.0, None).unwrap_err().contains("read out every step"));
 }
 

@@ -10,7 +10,7 @@ mod which;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    GptSpec, Tokens,
+    GptSpec, RunState, Tokens,
     link::{Chapter as ChapterId, Part},
 };
 
@@ -24,7 +24,7 @@ use crate::{
     fetched::{Fetch, Fetched, Settled, View, bring, fetched, fetched_later, part, use_ahead},
     figures::{
         AttentionFigure, HeadsFigure, InsideFigure, Inspection, LossFigure, NextFigure, Selection,
-        SentenceFigure,
+        SentenceFigure, token::readable,
     },
     kept,
     questions::Questions,
@@ -69,9 +69,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What comes next",
-            text: "What comes next is rarely certain, so the model makes a bet from what it has gathered. These bars \
-                   are the bet: each token has a share, its [probability](probability), and all shares add up to \
-                   1.",
+            text: "What comes next is rarely certain, so the model gives each possible token a share, its \
+                   [probability](probability). All shares add up to 1. Together they are a **distribution**, \
+                   drawn here as bars.",
             set: |link| link.view = "next".into(),
             asks: &["gpt-next"],
         },
@@ -106,9 +106,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "How it writes",
-            text: "It draws one token from its bet, puts it after the text, and reads again. So it reads its own \
-                   writing: it is [autoregressive](autoregressive), and one odd choice can lead it astray. It sees \
-                   only its [context window](context-window), here one block size, and forgets anything earlier.",
+            text: "It draws one token from its distribution, puts it after the text, and reads again. So it \
+                   reads its own writing: it is [autoregressive](autoregressive), and one odd choice can \
+                   lead it astray. It sees only its [context window](context-window), here one block size, \
+                   and forgets anything earlier.",
             set: |link| link.view = "writing".into(),
             asks: &["gpt-write", "gpt-which"],
         },
@@ -116,7 +117,7 @@ pub const SCRIPT: Script = Script {
             title: "The same machine, larger",
             text: "Yours has {weights} thousand parameters. GPT-3 (2020) has 175 billion, reads pieces of words, and \
                    learned from far more text. Yet the plan is the same: a [decoder-only](decoder-only) transformer. \
-                   You can even open GPT-2 here: see “Model file” in the settings.",
+                   You can even open GPT-2 here: “Model file” is in the settings, at the upper right.",
             set: |_| {},
             asks: &["gpt-size"],
         },
@@ -183,7 +184,8 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "It gives every token a probability. Only then is one token drawn.",
-                    "The bet is all that the model computes. How to choose from it is another matter.",
+                    "The distribution is all that the model computes. How to choose from it is another \
+                     matter.",
                 ),
                 (
                     "Nothing is wrong.",
@@ -294,7 +296,7 @@ fn Chapter() -> impl IntoView {
             more=formulas
             live=vec![
                 live("begins", move || begins(store)),
-                ("way-in", ViewFn::from(|| view! { <WayIn/> })),
+                ("way-in", ViewFn::from(|| view! { <WayIn testid="way-in"/> })),
                 live("weights", move || weights.get()),
             ]
             views=views
@@ -427,7 +429,7 @@ fn WritingLine() -> impl IntoView {
     let store = expect_context::<Store>();
     let part = use_part(store.writing_sight);
     let whole = memo(move || store.link.with(|link| link.view == "writing"));
-    let line = move || store.written.with(|written| written.text.replace('\n', " ⏎ "));
+    let line = move || store.written.with(|written| readable(&written.text).replace('\n', " ⏎ "));
     let label = move || match store.link.with(|link| link.off.is_empty()) {
         true => "It writes",
         false => "It writes, with heads off",
@@ -535,7 +537,7 @@ fn Loss() -> impl IntoView {
         move || (store.tokens() != Tokens::Characters).then(|| per_character(store)).flatten();
     view! {
         <div class="view-fill">
-            <LossFigure curve=store.curve vocabulary marker provenance/>
+            <LossFigure curve=store.curve beside=store.beside vocabulary marker provenance/>
             <p class="view-note" role="status" data-testid="loss-per-character">{each}</p>
         </div>
     }
@@ -579,7 +581,11 @@ fn sure(store: Store) -> AnyView {
                 best.get().map(|best| usize::from(best >= 0.1) + usize::from(best > 0.5))
             })
             explain=Signal::derive(move || {
-                format!("Now it is {}.", percent(best.get().unwrap_or_default(), 0))
+                let share = percent(best.get().unwrap_or_default(), 0);
+                match store.state.get() {
+                    RunState::Running => format!("At this step it is {share}. It keeps changing while the model trains."),
+                    RunState::Paused => format!("It is {share}."),
+                }
             })
             on_right=use_right("gpt-sure")/>
     }

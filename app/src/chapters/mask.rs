@@ -243,7 +243,7 @@ fn Refused(page: Page) -> impl IntoView {
     view! {
         <p class="field-error mask-problem" role="alert" data-testid="mask-problem">
             {move || problem.get().map(|said| format!(
-                "{said} The picture is still of the mask before. Outlined cells differ from it."
+                "{said} The picture still shows the previous mask. Outlined cells differ from it."
             ))}
         </p>
     }

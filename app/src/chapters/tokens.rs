@@ -103,7 +103,7 @@ impl Shown {
     fn map_claim(self) -> Option<String> {
         let (right, letters) = self.embedding.with(|e| e.as_ref().and_then(|e| text::parted(e)))?;
         let told = if right * 4 >= letters * 3 {
-            "Nobody told the model which letter is of which kind."
+            "Nobody told the model which letters are vowels."
         } else {
             "With these tokens, or after so few steps, other differences weigh more."
         };

@@ -133,7 +133,7 @@ fn report() -> AnyView {
             <dd>
                 {move || speed(store, lab()).map_or_else(
                     || "not measured yet".to_owned(),
-                    |milliseconds| format!("{} ms a step", four_digits(milliseconds)),
+                    |milliseconds| format!("{} ms per step", four_digits(milliseconds)),
                 )}
             </dd>
             <dt>"Moments"</dt>
@@ -194,8 +194,9 @@ fn memory(store: Store) -> impl IntoView {
         </div>
         <p class="hint" id="hint-moments">
             "The most memory that one run’s recorded moments may use. For a large model, more memory means finer \
-             steps back in time. Less memory deletes some moments at once, and they do not come back. The first, \
-             the last and the one you are looking at are always kept, even above the limit."
+             steps back in time. If you lower the limit, some moments may be deleted immediately, and they \
+             can’t be brought back. The first, the last and the one you are looking at are always kept, even \
+             above the limit."
         </p>
     }
 }
@@ -216,7 +217,7 @@ fn workers(store: Store) -> String {
     };
     let lost = match store.pool.get().lost {
         0 => String::new(),
-        lost => format!("; {lost} stopped, the others do its part"),
+        lost => format!("; {lost} stopped, the others have taken over"),
     };
     format!("{workers}, {why}{lost}")
 }

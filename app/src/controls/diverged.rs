@@ -41,9 +41,8 @@ fn alert() -> AnyView {
             <h2>{format!("Training stopped at step {}", grouped(diverged.step.into()))}</h2>
             <p>
                 {format!(
-                    "At a learning rate of {}, {happened}: the steps were so large that the weights \
-                     left the region where they mean anything. The last step was not taken, and the \
-                     model from before it went wrong is kept.",
+                    "At a learning rate of {}, {happened}. The steps were too large. The page did not take \
+                     the last one, and it kept a model from before training broke down.",
                     rate(used)
                 )}
             </p>
@@ -51,7 +50,7 @@ fn alert() -> AnyView {
                 {move || if lowered() {
                     format!("The learning rate is now {}.", rate(store.built.with(|b| b.gpt.learning_rate)))
                 } else {
-                    "Lower the learning rate before you train on, or it will happen again.".to_owned()
+                    "Lower the learning rate before you continue training, or it will happen again.".to_owned()
                 }}
             </p>
             <div class="button-row">

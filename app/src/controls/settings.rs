@@ -184,7 +184,7 @@ fn DeviceField() -> impl IntoView {
         <SelectField name="device" chosen on_entry>
             <p class="field-more" role="status">
                 {move || differs().then(|| view! {
-                    "Takes effect when the page is opened anew. The present run is offered again then. "
+                    "Takes effect when you reload the page. You can then continue this run. "
                     <a href=address data-testid="device-reload">"Open it with this device"</a>
                 })}
             </p>

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     course::use_part,
-    figures::own,
+    figures::{own, token::readable},
     questions::Questions,
     reactive::memo,
     store::{Store, Writing as Draft},
@@ -25,7 +25,7 @@ pub fn Writing() -> impl IntoView {
     let part = use_part(store.writing_sight);
     let step = memo(move || store.written.with(|written| written.step));
     let after = move || match step.get() {
-        _ if store.is_given() => "by the model you opened".to_owned(),
+        _ if store.is_given() => String::new(),
         0 => "before any training".to_owned(),
         step => format!("after step {}", grouped(step.into())),
     };
@@ -41,11 +41,12 @@ pub fn Writing() -> impl IntoView {
     view! {
         <div class="writing view-fill" node_ref=part>
             {drafts(store)}
+            <h3 class="writing-head">"What it writes " <span class="hint" id="sample-step">{after}</span></h3>
             // Scrolls, so it takes the focus; not live, or a screen reader would never fall silent.
             <div class="sample" tabindex="0" role="group" aria-label="Text written by the model"
                 aria-describedby="sample-step">
                 <p data-testid="sample-text" data-step=step>
-                    {move || store.written.with(|written| written.text.clone())}
+                    {move || store.written.with(|written| readable(&written.text))}
                     <span class="caret" class:caret-on=move || store.written.with(|w| !w.done)
                         aria-hidden="true"></span>
                 </p>
@@ -73,7 +74,6 @@ pub fn Writing() -> impl IntoView {
                     <span class="visually-hidden" id=hint>{words.help}</span>
                 </div>
                 <NumberField name="topk" on_entry=Callback::new(top_k)/>
-                <p class="hint" id="sample-step">"Written " {after}</p>
             </div>
         </div>
     }
@@ -104,7 +104,7 @@ fn drafts(store: Store) -> AnyView {
                 <button type="button" class="draft" title="Look at that moment"
                     aria-current=move || (now.get() == step).then_some("true") on:click=move |_| look_at(step)>
                     <span class="draft-step">{name}</span>
-                    <span class="draft-text">{draft.text.replace('\n', " ⏎ ")}</span>
+                    <span class="draft-text">{readable(&draft.text).replace('\n', " ⏎ ")}</span>
                 </button>
             </li>
         }

@@ -175,7 +175,7 @@ fn alerts(chapter: Chapter) -> AnyView {
         <p class="field-error" role="alert" data-testid="lab-problem">
             {move || lab.problem.get().map(|problem| {
                 let kept = lab.started.with(Option::is_some);
-                format!("{problem}{}", if kept { " The model before stays." } else { "" })
+                format!("{problem}{}", if kept { " The previous model is still here." } else { "" })
             })}
             {move || lab.diverged.get().map(|step| format!(
                 "Training stopped at step {step}: the numbers ran away, as they do where the learning \

@@ -234,11 +234,15 @@ pub fn Neighbors() -> impl IntoView {
     let (before, after) = neighbors(store.link.with_untracked(|link| link.chapter));
     view! {
         <nav class="course-next" aria-label="Neighboring chapters">
-            {after.map(|info| view! {
-                <ChapterLink chapter=info.id class="button button-primary" testid="chapter-next">
-                    "Next: "{info.title()}
-                </ChapterLink>
-            })}
+            {match after {
+                Some(info) => view! {
+                    <ChapterLink chapter=info.id class="button button-primary" testid="chapter-next">
+                        "Next: "{info.title()}
+                    </ChapterLink>
+                }.into_any(),
+                // Who came here first has the course before them.
+                None => view! { <WayIn testid="way-in-again"/> }.into_any(),
+            }}
             {before.map(|info| view! {
                 <ChapterLink chapter=info.id class="button button-quiet" testid="chapter-previous">
                     "Before: "{info.title()}
@@ -249,9 +253,9 @@ pub fn Neighbors() -> impl IntoView {
     .into_any()
 }
 
-/// The way into the course, on the first screen.
+/// The way into the course, on the first screen and at the lab's end.
 #[component]
-pub fn WayIn() -> impl IntoView {
+pub fn WayIn(testid: &'static str) -> impl IntoView {
     let progress = expect_context::<Progress>();
     let next = move || {
         let is_open = |info: &&&Entry| info.id != Chapter::Gpt && !progress.is_done(info.id);
@@ -265,10 +269,10 @@ pub fn WayIn() -> impl IntoView {
                 let info = next();
                 let lead = match info.id == chapters::ALL[1].id {
                     true => "See how it works, from the start: ",
-                    false => "Go on with the course: ",
+                    false => "Continue the course: ",
                 };
                 view! {
-                    <ChapterLink chapter=info.id class="button" testid="way-in">
+                    <ChapterLink chapter=info.id class="button" testid>
                         {lead}"“"{info.title()}"” →"
                     </ChapterLink>
                 }

@@ -122,7 +122,7 @@ pub fn notebook(notebook: &'static Notebook) -> AnyView {
     .into_any()
 }
 
-const NOT_FETCHED: &str = "What makes files could not be fetched. Try again.";
+const NOT_FETCHED: &str = "The part of the page that makes files could not be loaded. Try again.";
 
 fn open(
     notebook: &'static Notebook,

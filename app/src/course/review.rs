@@ -244,8 +244,8 @@ fn Review() -> impl IntoView {
                 <strong>{format!("{} of {}", drawn.len() - wrong.len(), drawn.len())}</strong>
                 " correct. "
                 {format!(
-                    "You know {known} of the {} questions. To know one is to get it right in its \
-                     chapter and again in a review.",
+                    "You know {known} of the {} questions. A question counts as known once you have answered \
+                     it correctly in its chapter and again in a review.",
                     all.len(),
                 )}
             </p>
@@ -281,18 +281,17 @@ fn Review() -> impl IntoView {
             <p>
                 {format!(
                     "Getting an answer right once is not the same as knowing it. Here are {ROUND} \
-                     mixed questions from {what}."
+                     mixed questions from {what}, about what you have read so far."
                 )}
             </p>
             {button("Begin the review", "review-begin")}
         }
         .into_any(),
         Shown::Underway => {
-            view! { <p class="hint" role="status">"The questions are being fetched …"</p> }
-                .into_any()
+            view! { <p class="hint" role="status">"Loading the questions …"</p> }.into_any()
         }
         Shown::Failed => view! {
-            <p role="alert">"The questions could not be fetched."</p>
+            <p role="alert">"The questions could not be loaded."</p>
             {button("Try again", "review-begin")}
         }
         .into_any(),

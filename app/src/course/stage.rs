@@ -138,7 +138,7 @@ pub fn Stage(
         let on = move || tab_on.get() == tab;
         let view = &views[at];
         view! {
-            <button type="button" class="view-tab" role="tab" id=format!("view-{}", view.id)
+            <button type="button" class="view-tab" role="tab" id=format!("view-{}", view.id) data-title=view.title
                 data-testid=format!("view-{}", view.id) aria-controls="stage-view"
                 aria-selected=move || if on() { "true" } else { "false" }
                 tabindex=move || if on() { "0" } else { "-1" }
@@ -165,13 +165,21 @@ pub fn Stage(
             request_animation_frame(move || focus_on(&format!("{panel}-panel")));
         }
     };
-    let opener = move |panel: &'static str, short: &'static str, label: Signal<String>| {
+    let opener = move |panel: &'static str,
+                       kind: &'static str,
+                       short: &'static str,
+                       label: Signal<String>| {
         view! {
             <button type="button" class="stage-open" data-testid=format!("{panel}-open") id=format!("{panel}-open")
-                title=move || format!("{short}: {}", label.get())
+                title=move || format!("{kind}: {}", label.get())
                 aria-expanded=move || if open.get() == Some(panel) { "true" } else { "false" }
                 aria-controls=format!("{panel}-panel") on:click=move |_| toggle(panel)>
-                <span class="stage-open-long"><span class="stage-open-kind">{short}": "</span>{label}</span>
+                {(panel == "settings").then(|| view! {
+                    <svg class="stage-sliders" viewBox="0 0 16 16" aria-hidden="true">
+                        <path d="M1 4h8m4 0h2M1 12h2m4 0h8"/><circle cx="11" cy="4" r="2"/><circle cx="5" cy="12" r="2"/>
+                    </svg>
+                })}
+                <span class="stage-open-long"><span class="stage-open-kind">{kind}": "</span>{label}</span>
                 <span class="stage-open-short" aria-hidden="true">{short}</span>
                 <span class="stage-caret" aria-hidden="true">"▾"</span>
             </button>
@@ -244,8 +252,8 @@ pub fn Stage(
                                 </button>
                             })}
                             <div class="stage-openers">
-                                {move || (uses_text && !given.get()).then(|| opener("source", "Text", text))}
-                                {settings.is_some().then(|| opener("settings", "Model", model))}
+                                {move || (uses_text && !given.get()).then(|| opener("source", "Text", "Text", text))}
+                                {settings.is_some().then(|| opener("settings", "Settings", "Model", model))}
                             </div>
                         </div>
                     </div>

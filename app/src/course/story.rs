@@ -288,15 +288,15 @@ pub fn Story(
             </div>
             <div class="beats">{told.into_iter().enumerate().map(beat).collect_view()}</div>
             <Neighbors/>
-            <div class="story-steps" role="group" aria-label="Beats of the story">
+            <div class="story-steps" role="group" aria-label="Sections of the story">
                 <button type="button" class="story-step" data-testid="idea-back" title="Page up"
                     aria-disabled=move || (number.get() == 0).then_some("true") on:click=move |_| step(false)>
-                    <span aria-hidden="true">"↑"</span><span class="visually-hidden">"Beat before"</span>
+                    <span aria-hidden="true">"↑"</span><span class="visually-hidden">"Previous section"</span>
                 </button>
                 <span class="story-place" role="status">{move || format!("{} of {}", number.get() + 1, last + 1)}</span>
                 <button type="button" class="story-step" data-testid="idea-next" title="Page down"
                     aria-disabled=move || (number.get() == last).then_some("true") on:click=move |_| step(true)>
-                    <span aria-hidden="true">"↓"</span><span class="visually-hidden">"Next beat"</span>
+                    <span aria-hidden="true">"↓"</span><span class="visually-hidden">"Next section"</span>
                 </button>
             </div>
         </section>

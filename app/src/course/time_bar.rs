@@ -51,6 +51,8 @@ pub fn TimeBar(run: Run) -> impl IntoView {
     let names = memo(move || {
         run.readings.with(|all| all.iter().take(2).map(|r| r.0.clone()).collect::<Vec<_>>())
     });
+    // The color of its line, where there is another one.
+    let several = memo(move || names.with(|names| names.len() > 1));
     let reading = move |i: usize, name: String| {
         let value = move || {
             let last = run.readings.with(|all| all.get(i).and_then(|reading| reading.1));
@@ -58,6 +60,7 @@ pub fn TimeBar(run: Run) -> impl IntoView {
         };
         view! {
             <span class="time-reading" class:time-reading-more={i > 0}>
+                {move || several.get().then(|| view! { <i class=format!("time-key time-key-{i}")></i> })}
                 {name}" "
                 <span data-testid=if i == 0 { "loss-value" } else { "" }>{value}</span>
             </span>

@@ -82,7 +82,7 @@ impl Store {
             helpers.places.iter().filter(|place| matches!(place, Place::Lost)).count() as u32
         });
         if report.lost > known && report.lost > self.pool.get_untracked().lost {
-            self.notify(Severity::Note, without_helper("It fell silent."));
+            self.notify(Severity::Note, without_helper("It stopped responding."));
         }
         self.pool.set(report);
     }
@@ -125,8 +125,8 @@ impl Store {
 /// What the learner is told when a helper is lost.
 fn without_helper(reason: &str) -> String {
     format!(
-        "One of the workers that share the training stopped. {reason} The others do its part: \
-         training goes on with the same numbers, only slower."
+        "One of the workers that share the training is lost. {reason} The others have taken over its share. \
+         Training continues with the same results, only slower."
     )
 }
 

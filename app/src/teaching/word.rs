@@ -112,8 +112,9 @@ words! {
         "Setting some activations to 0 at random in each training step, and scaling up the rest."
         "The model can’t rely on any one of them, so it learns less by heart.";
     Eigenvalue "eigenvalue" "Eigenvalue": Spiral,
-        "A number by which a matrix stretches some direction without turning it."
-        "Multiply by the matrix again and again, and the eigenvalue of largest absolute value wins in the end.";
+        "A number by which a matrix stretches some direction without turning it; a complex pair of them \
+         stretches and turns."
+        "Multiply by the matrix again and again, and in the end the eigenvalue of largest absolute value wins.";
     Embedding "embedding" "Embedding": Embedding,
         "The row of numbers that stands for one token inside a model."
         "It is looked up by the token’s id in a table, and the table is learned.";
@@ -134,13 +135,13 @@ words! {
         "In a transformer block it follows attention: first tokens exchange information, then each works on what it got.";
     Gate "gate" "Gate": Gate,
         "A number between 0 and 1 that another number is multiplied by."
-        "At 0 nothing passes and at 1 everything does, and the model computes it anew at each step.";
+        "At 0 nothing passes and at 1 everything does, and the model computes it again at each step.";
     Gelu "gelu" "GELU": Gelu,
         "A smooth bend, x times the probability that a standard normal number is below x."
         "It is nearly x for large x and nearly 0 for very negative x, and GPT-2 uses it.";
     Gradient "gradient" "Gradient": Slope,
         "For each weight, how fast the loss changes when that weight is moved a little."
-        "It points where the loss grows, so training steps the other way.";
+        "It points in the direction in which the loss grows fastest, so training steps the other way.";
     Clipping "gradient-clipping" "Gradient clipping": Clip,
         "Shortening a gradient that is longer than a limit, down to that limit."
         "Its direction stays the same, so one huge step cannot wreck the model.";
@@ -161,10 +162,12 @@ words! {
         "If they are too large or too small, activations or gradients explode or vanish from the start.";
     InnerProduct "inner-product" "Inner product": Dot,
         "Two rows of numbers, multiplied place by place and added up; it is also called the dot product."
-        "It is large when the two point the same way, 0 when they are at right angles, and negative when they point apart.";
+        "It is large when the two point the same way, 0 when they are at right angles, and negative when the \
+         angle between them is more than a right angle.";
     CovariateShift "internal-covariate-shift" "Internal covariate shift",
         "The idea that a layer learns slowly because its input keeps changing while the layers below it learn."
-        "BatchNorm was built to stop it in 2015, but Santurkar and others showed in 2018 that this is not why BatchNorm helps.";
+        "BatchNorm was built to stop it in 2015, but tests by Santurkar and others in 2018 spoke against it as \
+         the reason why BatchNorm helps.";
     Jacobian "jacobian" "Jacobian": Slope,
         "The matrix of all slopes of a step: how much each output moves when each input is nudged."
         "A gradient goes back through the step by being multiplied by it.";
@@ -202,7 +205,8 @@ words! {
         "A table of inner products: every row of the first matrix with every column of the second."
         "Nearly all the work of a neural network is in matrix products, and graphics processors are built for them.";
     MultiHead "multi-head-attention" "Multi-head attention": Mix,
-        "Several attentions side by side, each on its own slice of the numbers, put together again at the end."
+        "Several attentions side by side, each with narrower queries, keys and values of its own, all made \
+         from the whole vector, and joined at the end."
         "One average can’t look at two places for two reasons, but several averages can.";
     NGram "n-gram" "N-gram": Window,
         "A run of n tokens as they stand in a text."
@@ -235,7 +239,7 @@ words! {
         "Training a model to guess the next token on a great deal of plain text, before it is given any task."
         "Afterwards a little more training, or just a well-written prompt, makes it do the task.";
     PrincipalComponent "principal-component" "Principal component",
-        "The direction in which a cloud of points spreads the most."
+        "A direction in which a cloud of points spreads most; each further one is at right angles to those before it."
         "The first two give the flat picture that loses the least.";
     Probability "probability" "Probability": Softmax,
         "A number between 0 and 1 that says how strongly the model expects something."
@@ -287,19 +291,19 @@ words! {
         "Training is faster and steadier, but the model never sees its own mistakes.";
     Temperature "temperature" "Temperature": Temperature,
         "A number that all scores are divided by before softmax."
-        "Below 1 the likeliest token gains, and above 1 all tokens become more alike.";
+        "Below 1 the likeliest token gains, and above 1 all probabilities move closer together.";
     Token "token" "Token": Token,
         "One of the pieces a text is cut into for a model: a character, part of a word, or a word."
         "In most chapters here each token is one character.";
     Unit "unit" "Unit",
-        "One number of a layer, computed anew for each input."
+        "One number of a layer, computed again for each input."
         "A layer of 32 units puts out a row of 32 numbers.";
     Unrolling "unrolling" "Unrolling",
         "Drawing a recurrent model once for each step, side by side."
         "All the copies share the same weights, which is why the gradient of the weights is a sum over the copies.";
     Value "value" "Value": Mix,
         "The vector a token hands over, in attention, when it is looked at."
-        "The output is the average of all values, each taken as often as its weight says.";
+        "The output is the sum of all values, each multiplied by its weight.";
     VanishingGradient "vanishing-gradient" "Vanishing gradient": Powers,
         "A gradient that shrinks from step to step on its way back until almost nothing of it is left."
         "What happened long before an error then can’t be learned from it.";

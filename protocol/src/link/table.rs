@@ -297,9 +297,9 @@ const GENERAL: &[TableRow] = &[
     chosen!("chapter", "Chapter", chapter: Chapter, "Which chapter is open."),
     chosen!("corpus", "Text", corpus: Corpus, "What the model learns to write."),
     chosen!(of Gpt, "tokens", "Tokens", gpt.tokens: TokenKind,
-        "What the model reads and writes: single characters, the bytes they are stored as, or byte \
-         pairs, pieces of words that it finds in your text. With bytes or pairs, nothing is unknown to it: \
-         not Chinese, not emoji."),
+        "What the model reads and writes: single characters, the bytes they are stored as, or longer pieces \
+         merged from byte pairs that are frequent in your text. With bytes or byte pairs nothing is unknown, \
+         not even Chinese or emoji."),
     plain!(of Gpt, "merges", "Merges", gpt.merges: Whole, Kind::Whole { min: MERGES[0], max: MERGES[1] },
         "How many pairs are merged into tokens beyond the 256 bytes. More merges, longer pieces."),
     plain!(of Gpt, "layers", "Layers", gpt.layers: Whole, Kind::Whole { min: 1, max: 12 },
@@ -311,11 +311,11 @@ const GENERAL: &[TableRow] = &[
     plain!(of Gpt, "context", "Context", gpt.context: Whole, Kind::Whole { min: 4, max: 512 },
         "How many tokens the model can see at once."),
     plain!(of Gpt, "batch", "Batch", gpt.batch: Whole, Kind::Whole { min: 1, max: 64 },
-        "Pieces of text averaged in one step."),
+        "Pieces of text whose gradients are averaged in one step."),
     plain!(of Gpt, "lr", "Learning rate", gpt.learning_rate: Real, Kind::Real { min: 1e-6, max: 1000.0 },
-        "How far a step moves the weights, at most: the rate rises over the warm-up, then falls \
-         to a tenth of this by step 5000. Too small learns slowly, too large breaks the model. \
-         Can be changed while training."),
+        "The peak of the learning rate, which scales every step. The rate rises to it over the warm-up, then \
+         falls to a tenth of it by step 5000. If it is too small, the model learns slowly. If it is too \
+         large, training breaks down. Can be changed while training."),
     plain!(of Gpt, "warmup", "Warm-up steps", gpt.warmup_steps: Whole, Kind::Whole { min: 0, max: 500 },
         "Steps over which the learning rate rises; 0 starts at the peak."),
     plain!(of Gpt, "decay", "Weight decay", gpt.weight_decay: Real, Kind::Real { min: 0.0, max: 1.0 },
@@ -335,9 +335,9 @@ const GENERAL: &[TableRow] = &[
     chosen!(of Gpt, "positions", "Positions", gpt.architecture.positions: Positions,
         "How the model is told where a token stands."),
     chosen!(of Gpt, "attends", "Attends", gpt.architecture.mask: MaskKind,
-        "Who may look at whom. Both ways, it sees the answer it is to learn."),
+        "Who may look at whom. With “Both ways”, the model sees the very token that it should predict."),
     plain!(of Gpt, "band", "Band", gpt.architecture.band: Whole, Kind::Whole { min: 1, max: 512 },
-        "Tokens that each one sees in a local band, itself included."),
+        "In a local band: how many tokens each token sees, itself included."),
     chosen!(of Gpt, "norms", "Layer norms", gpt.architecture.norm: NormPlacement,
         "Before each layer, after it, or nowhere."),
     TableRow {
@@ -388,12 +388,12 @@ const GENERAL: &[TableRow] = &[
     chosen!("adapter", "Adapter", adapter: Adapter,
         "For tests: lets WebGPU run on a software adapter."),
     plain!(of Gpt, "workers", "Workers", gpt.workers: Whole, Kind::Whole { min: 0, max: MOST_WORKERS },
-        "How many workers share a step on the CPU: 0 takes as many as are worth it on this machine. \
-         Part of what makes a run come out the same."),
+        "How many workers share a step on the CPU. 0 lets the page choose. To repeat a run exactly, use the \
+         same number."),
     plain!("moments", "Memory for moments", moments: Whole, Kind::Whole { min: 4, max: 1024 },
         "How many megabytes the recorded moments of a run may take up."),
-    plain!("idea", "Beat", idea: Whole, Kind::Whole { min: 0, max: 20 },
-        "Which beat of the story is in focus; 0 is the first. A link with nothing else shows it as it \
+    plain!("idea", "Section", idea: Whole, Kind::Whole { min: 0, max: 20 },
+        "Which section of the story is in focus; 0 is the first. A link with nothing else shows it as it \
          sets the stage."),
     TableRow {
         name: "view",

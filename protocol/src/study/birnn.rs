@@ -101,20 +101,19 @@ impl Settings {
 pub(crate) const ROWS: &[TableRow] = &[
     chosen!(of Birnn, "birnn-task", "Task", birnn.task: TaskChoice,
         "Made-up symbols, of which one is asked before it comes, or your text with letters missing. \
-         Builds the models anew."),
+         Rebuilds the models."),
     plain!(of Birnn, "birnn-ahead", "How far ahead the answer lies", birnn.ahead: Whole,
         Kind::Whole { min: 1, max: MOST_AHEAD },
-        "Which answer is on show: the symbol this many steps later. The models learn all of them."),
+        "Which answer is shown: the symbol this many steps later. The models learn all of them."),
     plain!(of Birnn, "birnn-delay", "Delay d", birnn.delay: Whole,
         Kind::Whole { min: 0, max: MOST_DELAY },
-        "A second one-way model may answer this many steps late. Builds the models anew; 0 leaves \
-         it out."),
+        "A second one-way model may answer this many steps late; 0 leaves it out. Rebuilds the models."),
     chosen!(of Birnn, "birnn-cell", "Cell", birnn.cell: CellChoice,
-        "What the networks are built from. Builds them anew."),
+        "What the networks are built from. Rebuilds them."),
     plain!(of Birnn, "birnn-hidden", "Units in each direction", birnn.hidden: Whole,
         Kind::Whole { min: 2, max: 64 },
         "Numbers in each of the two states of the model that reads both ways. One-way models get \
-         more, so that they have at least as many parameters. Builds the models anew."),
+         more, so that they have at least as many parameters. Rebuilds the models."),
     plain!(of Birnn, "birnn-at", "Chosen position", birnn.at: Whole,
         Kind::Whole { min: 0, max: MOST_COLUMNS },
         "The position whose answer is taken apart, counted from 1; among missing letters the one \

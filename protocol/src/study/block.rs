@@ -100,7 +100,7 @@ pub(crate) const ROWS: &[TableRow] = &[
         "What the feed-forward layers’ neurons compute."),
     chosen!(of Block, "block-without", "Second model without", block.without: Without,
         "Left out of a second model with the same seed and batches."),
-    chosen!(of Block, "block-shown", "On show", block.shown: Shown,
+    chosen!(of Block, "block-shown", "Model shown", block.shown: Shown,
         "The model whose stream is taken apart."),
     plain!(of Block, "block-position", "Position", block.position: Whole,
         Kind::Whole { min: 0, max: CONTEXT }, "Position whose logit is taken apart; 0 is the last."),

@@ -163,7 +163,8 @@ impl Settings {
 /// The chapter's rows of the settings table.
 pub(crate) const ROWS: &[TableRow] = &[
     plain!(of Bptt, "bptt-gap", "Longest gap n", bptt.gap: Whole, Kind::Whole { min: 1, max: 62 },
-        "Most distractors between the symbol and the question. Training mixes gaps from 1 to n."),
+        "The largest number of distractors between the symbol and the question. Training mixes gaps from 1 \
+         to n."),
     plain!(of Bptt, "bptt-length", "Sequence T", bptt.length: Whole, Kind::Whole { min: 3, max: 64 },
         "Steps in a sequence: at least the gap, the symbol and the question."),
     plain!(of Bptt, "bptt-hidden", "Units", bptt.hidden: Whole, Kind::Whole { min: 2, max: 48 },
@@ -171,7 +172,7 @@ pub(crate) const ROWS: &[TableRow] = &[
     plain!(of Bptt, "bptt-forget", "Forget bias", bptt.forget_bias: Real, Kind::Real { min: -2.0, max: 5.0 },
         "What the LSTM's forget gates start with: at 0 they are half open, at 1 almost three quarters."),
     plain!(of Bptt, "bptt-truncation", "Truncate to", bptt.truncation: Whole, Kind::Whole { min: 0, max: 64 },
-        "Cuts the way back into pieces of so many steps; 0 leaves it whole."),
+        "Cuts the backward pass into pieces of this many steps; 0 leaves it whole."),
     plain!(of Bptt, "bptt-clip", "Clip norm", bptt.clip: Real, Kind::Real { min: 0.0, max: 10.0 },
         "Largest global norm of the weights' gradient; 0 switches clipping off."),
     chosen!(of Bptt, "bptt-loss", "Loss", bptt.loss: LossKind,

@@ -101,12 +101,12 @@ impl Settings {
 /// The chapter's rows of the settings table.
 pub(crate) const ROWS: &[TableRow] = &[
     plain!(of Heads, "heads-layers", "Layers", many_heads.layers: Whole,
-        Kind::Whole { min: 1, max: MOST }, "Layers of heads. Builds the model anew."),
+        Kind::Whole { min: 1, max: MOST }, "Layers of heads. Rebuilds the model."),
     plain!(of Heads, "heads-count", "Heads in a layer", many_heads.heads: Whole,
         Kind::Whole { min: 1, max: MOST },
-        "They share the width equally, so they must divide it. Builds the model anew."),
+        "They share the width equally, so they must divide it. Rebuilds the model."),
     plain!(of Heads, "heads-width", "Width (d_model)", many_heads.width: Whole,
-        Kind::Whole { min: 8, max: 192 }, "Numbers to a token. Builds the model anew."),
+        Kind::Whole { min: 8, max: 192 }, "Numbers per token. Rebuilds the model."),
     plain!(of Heads, "heads-layer", "Layer shown", many_heads.layer: Whole,
         Kind::Whole { min: 1, max: MOST }, "Layer of the enlarged head."),
     plain!(of Heads, "heads-head", "Head shown", many_heads.head: Whole,

@@ -150,7 +150,7 @@ pub(crate) const ROWS: &[TableRow] = &[
         Kind::Whole { min: 1, max: MOST_EXAMPLES },
         "Examples in a batch, in training and in the figure."),
     plain!(of Norm, "norm-layer", "Layer", norm.layer: Whole, Kind::Whole { min: 1, max: LAYERS },
-        "Hidden layer on show."),
+        "Hidden layer shown."),
     plain!(of Norm, "norm-row", "Pressed example", norm.row: Whole,
         Kind::Whole { min: 0, max: MOST_EXAMPLES },
         "The example whose activations are multiplied, counted from 1; 0 is none."),

@@ -60,19 +60,20 @@ impl Settings {
 /// The chapter's rows of the settings table.
 pub(crate) const ROWS: &[TableRow] = &[
     chosen!(of Seq2seq, "seq2seq-task", "Task", seq2seq.task: PairTask,
-        "What is learned. Builds the model anew."),
+        "What is learned. Rebuilds the model."),
     plain!(of Seq2seq, "seq2seq-longest", "Longest string trained on", seq2seq.longest: Whole,
         Kind::Whole { min: 2, max: 20 },
-        "Dates have the length they have. Builds the model anew."),
+        "Does not apply to dates. Rebuilds the model."),
     plain!(of Seq2seq, "seq2seq-hidden", "Numbers in the vector", seq2seq.hidden: Whole,
         Kind::Whole { min: 2, max: 128 },
-        "Units of encoder and decoder. Builds the model anew."),
+        "Units of encoder and decoder. Rebuilds the model."),
     plain!(of Seq2seq, "seq2seq-backwards", "Read from the end", seq2seq.backwards: Flag,
-        Kind::Flag, "The source backwards, as in Sutskever et al. 2014. Builds the model anew."),
+        Kind::Flag, "Reads the source from its last character to its first, as in Sutskever et al. 2014. \
+                     Rebuilds the model."),
     plain!(of Seq2seq, "seq2seq-example", "Held-out source", seq2seq.example: Whole,
         Kind::Whole { min: 0, max: 200 }, "Which one is read; 0 is your own."),
     plain!(of Seq2seq, "seq2seq-at", "Characters written", seq2seq.at: Whole,
-        Kind::Whole { min: 0, max: 60 }, "The decoder's steps on show; 0 is all."),
+        Kind::Whole { min: 0, max: 60 }, "How many of the decoder's steps are shown; 0 is all."),
     plain!(of Seq2seq, "seq2seq-beam", "Beam width", seq2seq.beam: Whole,
         Kind::Whole { min: 1, max: MOST_BEAM }, "Beginnings that beam search keeps."),
 ];

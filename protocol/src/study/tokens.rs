@@ -93,10 +93,10 @@ pub(crate) const ROWS: &[TableRow] = &[
         "Tokens in one row of training examples."),
     plain!(of Tokens, "tokens-at", "Window begins at", tokens.at: Whole,
         Kind::Whole { min: 0, max: 5_000_000 },
-        "Token of the text at which the window on show begins."),
+        "Token of the text at which the window shown begins."),
     plain!(of Tokens, "tokens-token", "Token shown", tokens.token: Whole,
         Kind::Whole { min: 0, max: 1000 },
-        "Id, counted from 1, of the token whose row is on show; 0 is the sentence's first."),
+        "Id, counted from 1, of the token whose row is shown; 0 is the sentence's first."),
 ];
 
 /// What decides every number, with the text.

@@ -51,8 +51,8 @@ pub fn Check(page: Page) -> impl IntoView {
     let question = Signal::derive(move || {
         asked.with(|asked| match asked {
             Some((_, at, _)) => format!(
-                "When the decoder writes character {} for the source on show, which source character has \
-                 the largest weight?",
+                "When the decoder writes character {} for the source shown, which source character has the \
+                 largest weight?",
                 at + 1
             ),
             None => "Give one of the models attention and a source of at least two characters.".to_owned(),

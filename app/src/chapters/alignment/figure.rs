@@ -11,7 +11,9 @@ use super::{Page, exact, last, panels, style, use_row};
 use crate::{
     controls::percent,
     course::use_lab,
-    figures::{BarsFigure, CellInspector, Hue, top_bars},
+    figures::{
+        BarsFigure, CellInspector, Hue, ValueMap, scale::ScaleBar, theme::use_colors, top_bars,
+    },
     reactive::{effect, memo},
 };
 
@@ -39,6 +41,8 @@ pub fn reads(page: Page) -> AnyView {
                     </div>
                 })}
                 <panels::SmallLengths page/>
+                <ScaleBar short=true label="weight" map=Signal::stored(ValueMap::Probability)
+                    value=Signal::stored(None) colors=use_colors()/>
             </div>
         </section>
     }

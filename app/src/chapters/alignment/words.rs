@@ -27,7 +27,7 @@ pub const NAMES: Names = &[
 pub fn more() -> impl IntoView {
     let store = expect_context::<Store>();
     let sizes = Signal::derive(move || {
-        store.link.with(|link| format!("In the model on show, H = {}.", link.alignment.hidden))
+        store.link.with(|link| format!("In the model shown, H = {}.", link.alignment.hidden))
     });
     let s = || indexed("state", Hue::Query, "s", "i");
     let s_before = || indexed("state", Hue::Query, "s", "i−1");
@@ -141,8 +141,8 @@ pub const SCRIPT: Script = Script {
             text: "Each written character has a row, and each source character a column. The stronger the color, the \
                    larger the weight. If the model has learned to reverse, the strong cells form a line from top \
                    right to bottom left.\n\n\
-                   Nobody tells the model which characters belong together. Press Train, and watch whether the line \
-                   appears all the same.",
+                   Nobody tells the model which characters belong together. Press Train, and watch whether \
+                   the line appears anyway.",
             set: |link| link.alignment.at = 0,
             asks: &["alignment-marked"],
         },

@@ -90,7 +90,7 @@ pub fn Drawing() -> impl IntoView {
             <button type="button" class="button" data-testid="bigram-play"
                 aria-pressed=move || playing.get().to_string()
                 on:click=move |_| playing.update(|playing| *playing = !*playing)>
-                {move || if playing.get() { "Stop" } else { "Draw on" }}
+                {move || if playing.get() { "Stop" } else { "Keep drawing" }}
             </button>
             <button type="button" class="button button-quiet" data-testid="bigram-again"
                 on:click=move |_| again(false)>
@@ -98,7 +98,7 @@ pub fn Drawing() -> impl IntoView {
             </button>
             <button type="button" class="button button-quiet" data-testid="bigram-dice"
                 on:click=move |_| again(true)>
-                "Other numbers"
+                "New random numbers"
             </button>
         </div>
         <p class="field-error" role="alert">{move || problem.get()}</p>

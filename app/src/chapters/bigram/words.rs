@@ -72,8 +72,8 @@ pub const SCRIPT: Script = Script {
             text: "The picture is now trained minus counted, so a cell has no color where the two agree. Press Train \
                    and watch the colors fade. Which cells fade last?\n\n\
                    Click a cell of a pair that was never seen. Its count is 0, but its trained probability is e (about \
-                   2.718) to the power of its logit, divided by the sum of such powers along its row. Train on and \
-                   watch that logit: does it ever stop falling?",
+                   2.718) to the power of its logit, divided by the sum of such powers along its row. Keep \
+                   training and watch that logit: does it ever stop falling?",
             set: |link| link.bigram.view = View::Difference,
             asks: &["bigram-never"],
         },
@@ -84,8 +84,9 @@ pub const SCRIPT: Script = Script {
                    number between 0 and 1 falls into one of the stretches. That letter is written, and its row is \
                    used next. This is called **sampling**. Shannon did it with a book: he opened it at random, read \
                    on to his last letter, and copied the one after it.\n\n\
-                   Press “Draw on” and read. With raw counts, every pair of neighbors also occurs somewhere in the \
-                   text. But are these words? The model looks at one letter, and has forgotten everything before it.",
+                   Press “Keep drawing” and read. With raw counts, every pair of neighbors also occurs \
+                   somewhere in the text. But are these words? The model looks at one letter, and has \
+                   forgotten everything before it.",
             set: |link| {
                 (link.bigram.view, link.bigram.drawn) = (View::Counts, 12);
                 link.view = "writing".into();
@@ -149,9 +150,9 @@ pub const SCRIPT: Script = Script {
         },
         Trial {
             text: "Show trained minus counted and go back to the start of training. In which rows do the two agree \
-                   first, those of frequent or of rare characters? Train on. Does the lowest logit ever stop \
-                   falling? On the training text, the trained table’s loss minus that of the raw counts is a [KL \
-                   divergence](kl-divergence).",
+                   first, those of frequent or of rare characters? Keep training. Does the lowest logit ever \
+                   stop falling? On the training text, the trained table’s loss minus that of the raw counts \
+                   is a [KL divergence](kl-divergence).",
             label: "The difference",
             id: "difference",
             set: |link| link.bigram.view = View::Difference,

@@ -29,7 +29,7 @@ pub const SCRIPT: Script = Script {
                    The symbols here are drawn the same way, each from a full deck, so nothing read so far tells \
                    which one comes later.\n\n\
                    Beside each model’s name you see how often it is right. Forward is right {forward} of the time, \
-                   and pure guessing {chance}. Train on. Does forward get any better?",
+                   and pure guessing {chance}. Keep training. Does forward get any better?",
             set: |link| link.birnn.delay = 0,
             asks: &["birnn-random"],
         },
@@ -83,9 +83,9 @@ pub const SCRIPT: Script = Script {
             text: "In real text the past does tell you something about the future, so forward is no longer helpless. \
                    How much can the other side still add? Here one letter is hidden from the models. Press any \
                    letter to hide it instead, and compare their guesses.\n\n\
-                   On [held-out text](held-out), forward is right {forward} of the time and both ways {both}. Train \
-                   on and watch the two numbers. In 2018 Devlin and others trained a model called BERT on hidden \
-                   words.",
+                   On [held-out text](held-out), forward is right {forward} of the time and both ways \
+                   {both}. Keep training and watch the two numbers. In 2018 Devlin and others trained a \
+                   model called BERT on hidden words.",
             set: |link| (link.birnn.task, link.birnn.delay) = (TaskChoice::Fill, 0),
             asks: &["birnn-next"],
         },
@@ -271,11 +271,11 @@ pub fn more() -> impl IntoView {
         </p>
         <p>
             "One-way models have more units here than the model that reads both ways has in each direction, so that \
-             they have at least as many parameters. In the table of logits in the view One position, each row is a \
-             separately trained model. In the made-up task every model learns the answers 1 to 5 steps ahead at once, \
-             each with its own rows of V. Accuracy is measured on what no model is trained on: other sequences, or the \
-             last tenth of the text. A delayed model is not asked about the last positions, because the sequence ends \
-             before its answer is due."
+             they have at least as many parameters. In the table of logits in the view “One position”, each \
+             row is a separately trained model. In the made-up task every model learns the answers 1 to 5 \
+             steps ahead at once, each with its own rows of V. Accuracy is measured on what no model is \
+             trained on: other sequences, or the last tenth of the text. A delayed model is not asked about \
+             the last positions, because the sequence ends before its answer is due."
         </p>
         <p>
             "What is given up: the first answer must wait for the end of the sequence. And such a model can’t be asked \

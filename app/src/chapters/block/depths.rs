@@ -163,9 +163,9 @@ fn apart(gap: f64, step: u32) -> &'static str {
             "For the first hundred steps both learn the same thing: which character follows which. Attention pays off \
              later. Train to step 400 and watch the curves part."
         }
-        gap if gap.abs() < ALIKE => "They are still close together. Train on.",
+        gap if gap.abs() < ALIKE => "They are still close together. Keep training.",
         gap if gap > 0.0 => "That gap is what attention has brought so far.",
-        _ => "The full model is behind so far. Train on.",
+        _ => "The full model is behind so far. Keep training.",
     }
 }
 

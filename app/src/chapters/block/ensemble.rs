@@ -34,10 +34,10 @@ pub fn view(page: Page) -> AnyView {
             let each = e.each.values.chunks(width).map(|row| apart(row, &e.full)).sum::<f32>() / MASKS as f32;
             let mean = apart(&e.mean, &e.full);
             Some(view! {
-                "A sub-network differs from the full one by "
+                "On average, a sub-network gives "
                 <b data-testid="block-each-off" data-value=each.to_string()>{percent(each, 1)}</b>
-                " of the probability on average, and their mean by "
-                <b data-testid="block-mean-off" data-value=mean.to_string()>{percent(mean, 1)}</b>"."
+                " of the probability to other characters than the full model does. Their mean gives "
+                <b data-testid="block-mean-off" data-value=mean.to_string()>{percent(mean, 1)}</b>" to others."
             })
         })
     };

@@ -133,14 +133,14 @@ pub fn short(source: Source) -> String {
 
 /// Terms by tokens.
 fn sizes(stream: &Stream) -> Matrix {
-    let limit = stream.sizes.values.iter().fold(0f32, |most, v| most.max(*v)).ceil().max(1.0);
     Matrix {
         row_axis: "term".into(),
         column_axis: "position".into(),
         rows: stream.sources.iter().map(|source| short(*source)).collect(),
         columns: stream.tokens.clone(),
         values: stream.sizes.values.clone(),
-        map: ValueMap::Signed { limit },
+        // One term is often many times as long as all others, which would have one color among them.
+        map: ValueMap::size_of_most(&stream.sizes.values),
         value_name: "length".into(),
         absent: String::new(),
     }
@@ -232,7 +232,8 @@ fn contributions(page: Page) -> Option<AnyView> {
                         <th scope="col"><span class="visually-hidden">"as a bar"</span></th>
                     </tr></thead>
                     <tbody>{rows}{offset}</tbody>
-                    <tfoot>
+                    // No foot: only of rows in bodies a browser shares the height among all.
+                    <tbody class="block-total">
                         <tr>
                             <th scope="row">"sum: the stream"</th>
                             <td data-testid="block-whole">{whole.map(|length| format!("{length:.2}"))}</td>
@@ -244,7 +245,7 @@ fn contributions(page: Page) -> Option<AnyView> {
                                 {signed(stream.logit, 4)}
                             </td><td></td>
                         </tr>
-                    </tfoot>
+                    </tbody>
                 </table>
             </div>
         }

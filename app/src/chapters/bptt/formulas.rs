@@ -162,9 +162,9 @@ pub fn all() -> AnyView {
         <Snippet of=include_str!("code/nudge.py") names=NAMES sizes/>
         <p class="hint">
             "This is a finite difference, taken on one side. It is off by about d times half the second \
-             derivative, so a smaller nudge is more exact. But the two losses are of 32-bit logits, and \
-             their rounding is divided by d too. A nudge that is too small measures only rounding. A \
-             slope below about 0.00001 is too small for a nudge of 0.01."
+             derivative, so a smaller nudge is more exact. But the two losses come from 32-bit logits, and \
+             dividing by d enlarges their rounding error. A nudge that is too small measures only rounding. \
+             A slope below about 0.00001 is too small for a nudge of 0.01."
         </p>
         <h3>"The RNN"</h3>
         <p>
@@ -180,9 +180,9 @@ pub fn all() -> AnyView {
         <Snippet of=include_str!("code/jacobian.py") names=NAMES sizes/>
         <p class="hint">
             "Hochreiter 1991; Bengio, Simard and Frasconi 1994; Pascanu, Mikolov and Bengio 2013. The \
-             slope of tanh is never above 1. U has no such limit. It also need not commute with its \
-             transpose (then it is not a normal matrix), and a product of such matrices may grow for \
-             a while even where the spectral radius is below 1."
+             slope of tanh is never above 1. U has no such limit. Nor does U have to commute with its \
+             transpose. If it does not, it is called a non-normal matrix, and a product of such matrices may \
+             grow for a while even where the spectral radius is below 1."
         </p>
         <h3>"The LSTM’s cell"</h3>
         {carried(Cell::Lstm)}
@@ -221,13 +221,13 @@ pub fn all() -> AnyView {
         <h3>"The experiment"</h3>
         <p>
             "16 letters to recall, 16 distractors, 16 sequences per step, AdamW at 0.005 without decay, \
-             weights as PyTorch draws them: the same for all three, from one seed. Gaps are drawn \
-             from 1 to n, evenly on a log scale, each sequence its own; distractors also stand \
-             before the letter, so that all are equally long. Accuracy is of 64 held-out \
-             sequences for each gap. Training asks at the last step only. Curves are taken on 16 \
-             held-out sequences of the longest gap, over batch and units together. The nudge is tried on \
-             the first of such sequences alone. Truncation cuts \
-             the sequence into pieces, counted from its beginning, as training on a long text does."
+             weights as PyTorch draws them: the same for all three, from one seed. Each sequence has a gap \
+             of its own, drawn from 1 to n evenly on a log scale. Distractors also stand before the letter, \
+             so that all sequences are equally long. Accuracy is measured on 64 held-out sequences for each \
+             gap. Training asks at the last step only. Curves are taken on 16 held-out sequences of the \
+             longest gap, over batch and units together. The nudge is tried on the first of such sequences \
+             alone. Truncation cuts the sequence into pieces, counted from its beginning, as training on a \
+             long text does."
         </p>
     }
     .into_any()

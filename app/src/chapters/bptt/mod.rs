@@ -206,8 +206,8 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
                         {move || match loss.get() {
                             LossKind::Last => "The dotted line marks the letter’s step: what arrives there can \
                                 teach the network to keep it.",
-                            LossKind::Every => "Asked at every step from the letter on, so gradient joins in at \
-                                each of them. Training still asks at the last step only.",
+                            LossKind::Every => "Every step from the letter on has a loss here, so new gradient \
+                                joins in at each. Training still uses only the loss at the last step.",
                         }}
                     </p>
                 </div>
@@ -221,7 +221,7 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
 fn controls() -> AnyView {
     view! {
         <div class="course-controls">
-            <p class="hint">"What is trained. A change starts all three anew."</p>
+            <p class="hint">"What is trained. Any change restarts all three."</p>
             <SliderField name="bptt-gap"/>
             <SliderField name="bptt-length"/>
             <SliderField name="bptt-hidden"/>

@@ -38,9 +38,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "All slopes in one sweep",
             text: "By hand, every number of every step takes a run of its own: {slopes} runs here. [Backpropagation \
-                   through time](bptt) finds all these slopes in one sweep from right to left. The second slope \
-                   beside the ripple came from such a sweep. So a slope from backpropagation is nothing mysterious: \
-                   it is what a small nudge would measure.\n\n\
+                   through time](bptt) finds all these slopes in one sweep from right to left, the \
+                   **backward pass**. The second slope beside the ripple came from such a sweep. So a slope \
+                   from backpropagation is nothing mysterious: it is what a small nudge would measure.\n\n\
                    The slopes of one [state](#state hidden), taken together, are the [gradient](gradient) with \
                    respect to that state. The figure shows its length at each step, which says how large it is \
                    overall. The scale is logarithmic: equal steps down mean the same factor. Read the curve from \
@@ -75,9 +75,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "It can also explode",
             text: "The pink curve belongs to a copy of the RNN with U rescaled to a [spectral \
-                   radius](spectral-radius) of {radius}. Apply U to a ripple again and again, without tanh. In the \
-                   long run, each step multiplies its length by about the same factor. That factor is U’s spectral \
-                   radius.\n\n\
+                   radius](spectral-radius) of {radius}. Apply U to a ripple again and again, without tanh. \
+                   The length may jump up and down from step to step. But over many steps it changes, on \
+                   average, by one factor per step: U’s spectral radius.\n\n\
                    Drag the radius. Well below 1, the gradient dies, and above 1 it can grow: this is the [exploding \
                    gradient](exploding-gradient). With a still larger U, tanh saturates: its slope falls to nearly \
                    0, and the gradient dies again. Near 1 it can go either way. In training, people use gradient \

@@ -1,16 +1,17 @@
 //! The views after the first: accuracy by gap, a weight's gradient taken apart, what each step adds to
 //! it, clipping, memory.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::study::bptt::{Cell, Flow, Settings};
 
 use super::{COPIES, Shown, WEIGHT, curves, terms::Terms};
 use crate::{
     controls::{ChoiceField, SliderField, ViewSwitch},
     figures::{
-        Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, YScale, superscript,
+        Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, YScale,
+        sight::use_visible, superscript,
     },
-    reactive::memo,
+    reactive::{effect, memo},
 };
 
 pub fn accuracy(shown: Shown) -> AnyView {
@@ -124,8 +125,8 @@ pub fn copies(shown: Shown) -> AnyView {
                 provenance=shown.provenance
             />
             <p class="view-note">
-                "U stands at every step, and its gradient is the sum of what they add. A step that adds \
-                 next to nothing teaches U nothing."
+                "The same U is used at every step, and its gradient is the sum of what the steps add. A step \
+                 that adds next to nothing teaches U next to nothing."
             </p>
         </div>
     }
@@ -191,6 +192,14 @@ fn terms(shown: Shown) -> AnyView {
         let index = (of.from.saturating_sub(1) * units + of.to.saturating_sub(1)) as usize;
         Some(Terms::new(&of.terms, of.whole.values.get(index).copied().unwrap_or_default()))
     });
+    let list = NodeRef::<html::Ol>::new();
+    let (seen, moved) = (use_visible(list), StoredValue::new(false));
+    effect(move || {
+        let Some(list) = list.get().filter(|_| seen.get() && !moved.get_value()) else { return };
+        // The last steps' parts are the large ones. From here on the place is the learner's.
+        list.set_scroll_left(list.scroll_width());
+        moved.set_value(true);
+    });
     let table = move || {
         digits.get().map(|digits| {
             let terms = digits.shown().into_iter().zip(1..).map(|(term, step)| {
@@ -200,7 +209,7 @@ fn terms(shown: Shown) -> AnyView {
                 format!("Each step’s part, in units of 10{}", superscript(digits.exponent));
             view! {
                 <p class="view-note">{said.clone()}</p>
-                <ol class="bptt-terms" data-testid="bptt-terms" tabindex="0" aria-label=said>
+                <ol class="bptt-terms" node_ref=list data-testid="bptt-terms" tabindex="0" aria-label=said>
                     {terms.collect_view()}
                 </ol>
                 <dl class="bptt-sums"
@@ -284,7 +293,8 @@ pub fn memory(shown: Shown) -> AnyView {
                 provenance=shown.provenance
             />
             <p class="view-note">
-                "States and gates must wait until the backward pass has used them; a cut lets those before it go. "
+                "States and gates must be kept until the backward pass has used them. A cut frees those \
+                 before it. "
                 <span data-testid="bptt-memory-said">
                     {shown.read(|flow, settings| curves::memory_said(flow, settings.truncation))}
                 </span>

@@ -25,7 +25,8 @@ fn choose(link: &mut Link, sampling: Sampling) {
 }
 
 pub const SCRIPT: Script = Script {
-    before: "You have seen how a GPT arrives at its bets. Now see what is done with them.",
+    before: "You have seen how a GPT arrives at its distribution: a probability for every token. Now see \
+             what is done with it.",
     beats: &[
         Beat {
             title: "",
@@ -90,7 +91,7 @@ pub const SCRIPT: Script = Script {
             asks: &[],
         },
         Beat {
-            title: "Look further ahead",
+            title: "Look farther ahead",
             text: "The likeliest first token can lead to an unlikely text. To get the probability of a whole \
                    text, multiply the shares of all its tokens. [Beam search](beam-search) follows several \
                    beginnings at once, and after each token it keeps only the most probable few. Translation \
@@ -122,7 +123,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can say how temperature, top k, top p and min p change each token’s chance of being drawn, and you can work out that chance by hand. You know why greedy text repeats, what beam search is for, and what a cache saves. For the same text, the model’s own bets are always the same: only the choice differs.",
+            text: "You can say how temperature, top k, top p and min p change each token’s chance of being \
+                   drawn, and you can work out that chance by hand. You know why greedy text repeats, what \
+                   beam search is for, and what a cache saves. For the same text, the model’s own \
+                   distribution is always the same: only the choice differs.",
             set: |_| {},
             asks: &[],
         },
@@ -266,9 +270,10 @@ pub fn more() -> AnyView {
     view! {
         <p>
             "Beam search is older than neural language models: Lowerre used it for speech in 1976. Temperature comes from "
-            "physics, where the Boltzmann distribution has the same form as softmax. It reached neural networks with "<cite>"A Learning Algorithm for Boltzmann Machines"</cite>
-            " (Ackley, Hinton, Sejnowski, 1985). Top k was used for stories by Fan, Lewis and Dauphin (2018). Top p, or "
-            "nucleus sampling, is from "<cite>"The Curious Case of Neural Text Degeneration"</cite>
+            "physics, where the Boltzmann distribution has the same form as softmax. It came to neural "
+            "networks with the Boltzmann machine (Hinton and Sejnowski 1983; Ackley, Hinton and Sejnowski "
+            "1985). Top k was used for stories by Fan, Lewis and Dauphin (2018). Top p, or nucleus sampling, is from "
+            <cite>"The Curious Case of Neural Text Degeneration"</cite>
             " (Holtzman, Buys, Du, Forbes, Choi, 2020), which also shows that what people write is not the most probable "
             "text. Min p is from "<cite>"Turning Up the Heat"</cite>" (Nguyen et al., 2024)."
         </p>

@@ -63,10 +63,11 @@ fn meaning(gates: Gates) -> &'static str {
     use unroll_protocol::study::gates::TaskChoice::{Brackets, Quotes, Text};
     match gates.task.get() {
         Brackets => {
-            "To this model ( [ { open and ) ] } close. Every other character is one and the same letter."
+            "To this model, “(”, “[” and “{” open, and “)”, “]” and “}” close. It reads all remaining \
+             characters as one and the same letter."
         }
         Quotes => {
-            "This model knows the quotation mark. Every other character is one of four letters to it."
+            "This model knows the quotation mark. It reads each remaining character as one of four letters."
         }
         Text => "",
     }
@@ -274,13 +275,14 @@ pub fn Answers(gates: Gates) -> impl IntoView {
     let choose = move |at: usize| gates.store.link.update(|l| l.gates.at = at as u32 + 1);
     let pick = Callback::new(move |x: f64| choose((x as usize).saturating_sub(1)));
     let marker = Signal::derive(move || gates.step.get().map(|at| (at + 1) as f64));
+    let ruler = RwSignal::new(None);
     let said = move || {
         let at = gates.step.get()?;
         gates.seen(|seen| guessed(seen, at))
     };
     view! {
-        <StepRow label="Character" tokens chosen=gates.step on_choose=Callback::new(choose)/>
-        <LinesFigure name="gates-predictions" title="Probability of the right answer" lines marker on_pick=pick
+        <StepRow label="Character" tokens chosen=gates.step on_choose=Callback::new(choose) over=ruler/>
+        <LinesFigure name="gates-predictions" title="Probability of the right answer" lines marker on_pick=pick ruler
             provenance=gates.provenance/>
         <div class="gates-foot">
             <p data-testid="gates-said">{said}</p>

@@ -20,7 +20,7 @@ pub fn Memory(gates: Gates) -> impl IntoView {
     let pick = Callback::new(move |unit: usize| gates.choose_unit(unit));
     let words = move || gates.units(says);
     view! {
-        <ScatterFigure name="gates-memory" title="Each dot is a unit: mean opening of a gate to the right, length of memory upwards"
+        <ScatterFigure name="gates-memory" title="Each dot is a unit: farther right, the gate is more open; higher up, the memory is longer"
             scatter chosen on_pick=pick provenance=gates.provenance/>
         <p class="view-note" role="status" data-testid="gates-memory-says">{words}</p>
         <details class="disclosure gates-meant" data-testid="gates-memory">
@@ -40,6 +40,7 @@ fn clouds(units: &Units) -> Scatter {
     let floor = |steps: &f32| f64::from(*steps).max(SHORTEST);
     Scatter {
         points: (1..=units.memory.len()).map(|unit| format!("unit {unit}")).collect(),
+        x_label: "mean opening".into(),
         y_label: "steps of memory".into(),
         y_range: (SHORTEST, f64::from(units.longest).max(2.0 * SHORTEST)),
         y_log: true,

@@ -55,7 +55,7 @@ pub fn Guess(gates: Gates) -> impl IntoView {
         let what = if gates.keeper() == Quantity::Forget { "forget" } else { "update" };
         format!(
             "Unit {} follows the answer best. We hold its {what} gate shut at every character, so that it keeps \
-             nothing. What becomes of the answers that were right?",
+             nothing. What happens to the answers that were right?",
             unit()
         )
     });

@@ -36,6 +36,7 @@ pub struct Cloud {
 pub struct Scatter {
     /// What the points are called.
     pub points: Vec<String>,
+    pub x_label: String,
     pub y_label: String,
     pub y_range: (f64, f64),
     pub y_log: bool,
@@ -45,11 +46,11 @@ pub struct Scatter {
 }
 
 /// Of one plot in a file.
-const IN_FILE: Plot = Plot { width: 260.0, height: 220.0 };
-const LEFT: f64 = 40.0;
+const IN_FILE: Plot = Plot { width: 268.0, height: 232.0 };
+const LEFT: f64 = 48.0;
 const RIGHT: f64 = 12.0;
 const TOP: f64 = 26.0;
-const BOTTOM: f64 = 34.0;
+const BOTTOM: f64 = 46.0;
 
 /// Size of one small plot, in CSS pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,17 +139,37 @@ fn plot(
             bottom + 18.0
         );
     }
-    let color = paint(shown.hue);
+    let _ = write!(
+        svg,
+        r#"<text x="{:.1}" y="{:.1}" font-size="12" text-anchor="middle" fill="{muted}">{}</text>"#,
+        f64::midpoint(LEFT, right),
+        bottom + 38.0,
+        escape(&scatter.x_label)
+    );
+    // Its first word alone where there is no room for all: the sentence for a point has it whole.
+    let high = bottom - TOP;
+    let fits = |name: &&str| 7.0 * name.chars().count() as f64 <= high;
+    let first = scatter.y_label.split(' ').next().unwrap_or_default();
+    if let Some(name) = [scatter.y_label.as_str(), first].into_iter().find(fits) {
+        let _ = write!(
+            svg,
+            r#"<text transform="translate(13 {:.1}) rotate(-90)" font-size="12" text-anchor="middle" fill="{muted}">{}</text>"#,
+            f64::midpoint(TOP, bottom),
+            escape(name)
+        );
+    }
+    let (color, paper) = (paint(shown.hue), paint(None));
     // What is lit lies over the others.
     let order = (0..scatter.points.len()).filter(|p| !lit.contains(p)).chain(lit.iter().copied());
     for point in order {
         let Some((x, y)) = scatter.place(cloud, point, size) else { continue };
         let is_lit = lit.contains(&point);
-        let (radius, opacity) = if is_lit { (6.5, 1.0) } else { (4.5, 0.6) };
+        let (radius, opacity) = if is_lit { (6.5, 1.0) } else { (4.5, 0.9) };
+        // The edge keeps dots apart that lie over each other.
+        let (edge, thick) = if is_lit { (&ink, 2) } else { (&paper, 1) };
         let _ = write!(
             svg,
-            r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius}" fill="{color}" fill-opacity="{opacity}" stroke="{ink}" stroke-width="{}"/>"#,
-            if is_lit { 2 } else { 0 }
+            r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius}" fill="{color}" fill-opacity="{opacity}" stroke="{edge}" stroke-width="{thick}"/>"#
         );
         if is_lit {
             let (at, anchor) =
@@ -157,7 +178,7 @@ fn plot(
                 svg,
                 r#"<text x="{at:.1}" y="{:.1}" font-size="12" font-weight="600" text-anchor="{anchor}" fill="{ink}" stroke="{}" stroke-width="3" paint-order="stroke">{}</text>"#,
                 (y - 8.0).max(TOP - 6.0),
-                paint(None),
+                paper,
                 escape(&scatter.points[point])
             );
         }
@@ -190,7 +211,7 @@ pub fn ScatterFigure(
         lit.extend(pointing.shown().filter(|p| !lit.contains(p)));
         lit
     };
-    let css = |hue: Option<Hue>| hue.map_or("var(--raised)".to_owned(), |hue| hue.css().to_owned());
+    let css = |hue: Option<Hue>| hue.map_or("var(--paper)".to_owned(), |hue| hue.css().to_owned());
     let hit = move |e: ev::MouseEvent| {
         let target: web_sys::Element = event_target(&e);
         let svg = target.closest("svg").ok().flatten()?;
@@ -334,7 +355,7 @@ fn scatter_svg(scatter: &Scatter, caption: &Caption, colors: &Colors) -> String 
     let count = scatter.clouds.len().max(1) as f64;
     let (width, height) = (count * IN_FILE.width + 24.0, IN_FILE.height + 70.0);
     let mut svg = format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, sans-serif"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="24" font-size="15" fill="{ink}">{title}</text><text x="16" y="44" font-size="12" fill="{muted}">upwards: {y}</text><text x="16" y="{foot}" font-size="12" fill="{muted}">{source}</text>"#,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, sans-serif"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="24" font-size="15" fill="{ink}">{title}</text><text x="16" y="44" font-size="12" fill="{muted}">up: {y}</text><text x="16" y="{foot}" font-size="12" fill="{muted}">{source}</text>"#,
         title = escape(&caption.title),
         y = escape(&scatter.y_label),
         source = escape(&caption.source),
@@ -365,6 +386,7 @@ mod tests {
     fn points_lie_within_their_plot() {
         let scatter = Scatter {
             points: vec!["unit 1".into(), "unit 2".into()],
+            x_label: "mean opening".into(),
             y_label: "steps".into(),
             y_range: (0.5, 24.0),
             y_log: true,

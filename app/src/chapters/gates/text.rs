@@ -106,9 +106,10 @@ pub const SCRIPT: Script = Script {
                    has no [cell state](cell-state), only its [hidden state](hidden-state) h. The [update \
                    gate](#update-gate weight) z is the share of the old h that stays, and the rest, 1 − z, comes \
                    from a candidate n. The [reset gate](#reset-gate key) r says how much of the old h goes into n.\n\n\
-                   In the figure each dot is one gate of one unit. The further right it is, the more open that gate \
-                   is on average, and the higher, the longer a small change lasts in the unit. It lasts as long as at least 37% of it is left. By \
-                   z alone, it would last 10 steps where z is always 0.9, and a single step where z is always 0.3.\n\n\
+                   In the figure each dot is one gate of one unit. The farther right it is, the more open \
+                   that gate is on average, and the higher, the longer a small change lasts in the unit. We \
+                   count the steps until less than 37% of it is left. By z alone, it would last 10 steps \
+                   where z is always 0.9, and a single step where z is always 0.3.\n\n\
                    {memory}",
             set: |link| {
                 link.view = "memory".into();
@@ -152,7 +153,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Let it learn to tell when it is inside a quotation. The same mark opens and closes one, so a unit \
                    must treat the two differently. Look at i and g at the first mark and at the second. If no unit \
-                   tells them apart yet, train on.",
+                   tells them apart yet, keep training.",
             label: "Learn quotations",
             id: "quotes",
             set: |link| link.gates.task = TaskChoice::Quotes,
@@ -245,7 +246,7 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "A GRU does have a cell state. It is called n.",
-                    "n is a candidate. It is computed anew at each step, and nothing of it stays by itself.",
+                    "n is a candidate. It is computed again at each step, and nothing of it stays by itself.",
                 ),
                 (
                     "Where z is near 1, h is copied almost unchanged from step to step.",
@@ -293,7 +294,7 @@ const PROJECTED: Names = &[
 pub fn More() -> impl IntoView {
     let store = expect_context::<Store>();
     let sizes = Signal::derive(move || {
-        store.link.with(|link| format!("In the model on show, H = {}.", link.gates.units))
+        store.link.with(|link| format!("In the model shown, H = {}.", link.gates.units))
     });
     view! {
         <h3>"LSTM"</h3>
@@ -377,8 +378,8 @@ pub fn More() -> impl IntoView {
         <p>
             "Only the underlined part differs. In PyTorch’s form one product with U serves all gates. In Cho’s the \
              reset gate must be known first. Cho and others remark that units with short memories reset often (r \
-             near 0), and that units with long memories keep their update gate open. The view Memory tests this on \
-             your model."
+             near 0), and that units with long memories keep their update gate open. The view “Memory” tests \
+             this on your model."
         </p>
         <p class="hint">
             "Each training step uses 16 strings of 32 characters, with Adam. What the chapter says of units is about \

@@ -60,7 +60,7 @@ pub fn more() -> AnyView {
             </mtable>
         </Formula>
         <Snippet of=notebooks::BLOCK.code names=NAMES sizes notebook=|| notebook(&notebooks::BLOCK)/>
-        <Formula label="The bets: softmax of the final norm of the stream after all N blocks, times W"
+        <Formula label="The distribution: softmax of the final norm of the stream after all N blocks, times W"
             source="Radford et al. 2018, section 3.1; the final norm 2019">
             <MathSym part="gpt-bet" role=Hue::Output>"p"</MathSym><mo>"="</mo><mi>"softmax"</mi><mo>"("</mo>
             <mi>"LN"</mi><mo>"("</mo>{stream("N")}<mo>")"</mo>

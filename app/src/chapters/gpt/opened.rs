@@ -13,7 +13,7 @@ use crate::{
     controls::{Writing, grouped, percent},
     course::{ChapterFrame, StageView, begin_at_title, further, use_part},
     fetched::fetched,
-    figures::Selection,
+    figures::{Selection, token::readable},
     questions::{Answered, Questions, use_answer},
     reactive::{memo, next_task},
     store::Store,
@@ -77,7 +77,7 @@ fn Written() -> impl IntoView {
     let part = use_part(store.writing_sight);
     view! {
         <p class="story-sample" node_ref=part>
-            {move || store.written.with(|written| written.text.clone())}
+            {move || store.written.with(|written| readable(&written.text))}
             <span class="caret" class:caret-on=move || store.written.with(|w| !w.done) aria-hidden="true"></span>
         </p>
     }

@@ -239,7 +239,7 @@ fn joint_in_words(page: Page) -> AnyView {
             }}
             {all.then_some(
                 " No token can see another now: each next character is guessed from the one before it alone. Even its place is \
-                 lost, since positions rotate queries and keys, which nothing reads any more."
+                 lost, since positions rotate queries and keys, which nothing reads anymore."
             )}
         </span>
     }

@@ -70,7 +70,7 @@ pub fn Numbers(page: Page) -> impl IntoView {
                     <thead>
                         <tr>
                             <td></td>
-                            <th scope="colgroup" colspan="6">"on this sentence"</th>
+                            <th scope="colgroup" colspan="6"><span class="heads-group">"on this sentence"</span></th>
                             <th scope="colgroup">"on held-out text"</th>
                         </tr>
                         <tr>
@@ -246,7 +246,7 @@ fn summary(page: Page) -> Option<String> {
     let (sharp, s) = most(|s| -s.entropy)?;
     let mut text = format!(
         "In this run, on this sentence: {} looks most at the previous token (with {:.0}% of its weight; a \
-         head that spreads it evenly: {:.0}%). {} looks furthest back ({:.1} tokens; evenly: {:.1}). {} \
+         head that spreads it evenly: {:.0}%). {} looks farthest back ({:.1} tokens; evenly: {:.1}). {} \
          chooses most sharply (entropy {:.2}; evenly: {:.2}).",
         name(previous),
         100.0 * p.previous,
@@ -296,7 +296,7 @@ fn Definitions(page: Page) -> impl IntoView {
                 <dt>"on the first, on the previous"</dt>
                 <dd>"The weight on token 1, and on the token just before the query."</dd>
                 <dt>"writes"</dt>
-                <dd>"The length of what the head adds to the residual stream, its part of W_O included."</dd>
+                <dd>"The length of what the head adds to the residual stream, its part of Wᴼ included."</dd>
                 <dt>"off alone costs"</dt>
                 <dd>
                     <Term of=Word::Loss>"Loss"</Term>" with the head’s output set to 0, minus loss with all \

@@ -19,8 +19,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "In 2017 Vaswani and others found that one wide attention per layer translated a little worse \
-                   than eight narrow ones side by side. Why? Each of the eight is called a [head](head), and \
-                   together they are [multi-head attention](multi-head-attention).\n\n\
+                   than eight narrow ones side by side. Each of the eight is called a [head](head), and \
+                   together they are [multi-head attention](multi-head-attention). Why does it help to have \
+                   several?\n\n\
                    Here a model of {shape} learns your text, and nobody tells a head what to look for. Press Train, \
                    and watch whether jobs appear.",
             set: |_| {},
@@ -50,7 +51,7 @@ pub const SCRIPT: Script = Script {
             text: "Heads of layer 2 read each letter together with what layer 1 has written about it, so they can \
                    build on what a head below has found.\n\n\
                    Compare the two rows of pictures, and look for a stripe right beside the diagonal: such a head \
-                   looks at the previous token. If you see none yet, train on.",
+                   looks at the previous token. If you see none yet, keep training.",
             set: |link| {
                 link.view = "heads".into();
                 link.many_heads.layer = 2;
@@ -78,7 +79,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Put together again",
-            text: "Each head has its own small average now. How do they become one? The matrix [W_O](#heads-out \
+            text: "Each head has its own small average now. How do they become one? The matrix [Wᴼ](#heads-out \
                    weight) turns each head’s {numbers} numbers into {width} numbers. Then the results are added up. \
                    The sum is added to the token’s own row of numbers, its [residual stream](residual-stream), which \
                    later layers read.\n\n\
@@ -114,9 +115,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can say why one average is not enough, and why several heads need no more weights than one \
-                   wide head. You can read a head’s job from its numbers, and test what it is worth. The next chapter \
-                   asks how a model knows where a token stands.",
+            text: "You can say why one average is not enough, and why several heads need no more parameters \
+                   than one wide head. You can read a head’s job from its numbers, and test what it is \
+                   worth. The next chapter asks how a model knows where a token stands.",
             set: |_| {},
             asks: &[],
         },
@@ -196,10 +197,11 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "heads-weights",
             kind: Kind::FindError,
-            asks: "“Four heads need four times as many weights as one.” What is wrong?",
+            asks: "“Four heads need four times as many parameters as one.” What is wrong?",
             options: &[
                 (
-                    "Each head gets a quarter of the width, so together they need as many as one wide head.",
+                    "Each head gets a quarter of the width, so together they need as many parameters as one \
+                     wide head.",
                     "Four heads of 8 numbers make 32 numbers each of query, key and value. One head of width 32 \
                      makes just as many.",
                 ),
@@ -229,8 +231,8 @@ pub const SCRIPT: Script = Script {
                      the opposite.",
                 ),
                 (
-                    "The value it reads there may be small, or W_O may pass little of it on.",
-                    "Weights say where a head reads. What it writes is the value times W_O. The column “writes” shows \
+                    "The value it reads there may be small, or Wᴼ may pass little of it on.",
+                    "Weights say where a head reads. What it writes is the value times Wᴼ. The column “writes” shows \
                      its length.",
                 ),
             ],
@@ -272,7 +274,7 @@ pub fn more() -> impl IntoView {
     let store = expect_context::<Store>();
     let sizes = Signal::derive(move || {
         let (d, h) = store.link.with(|link| (link.many_heads.width, link.many_heads.heads));
-        format!("In the model on show, T = {CONTEXT}, d = {d}, h = {h} and d_k = {}.", d / h)
+        format!("In the model shown, T = {CONTEXT}, d = {d}, h = {h} and d_k = {}.", d / h)
     });
     view! {
         <Formula label="Head i is attention in its own projections" source="Vaswani et al. 2017, section 3.2.2">
@@ -295,7 +297,7 @@ pub fn more() -> impl IntoView {
         <Snippet of=notebooks::JOINED.code names=NAMES sizes notebook=|| notebook(&notebooks::JOINED)/>
         <p>
             "With heads of width d_model / h, the projections of h heads cost as many multiplications as those of one \
-             head of the whole width. "<em>"W"</em>"ᵢᴼ are the rows of W_O that belong to head i. The output of a head \
+             head of the whole width. "<em>"W"</em>"ᵢᴼ are the rows of Wᴼ that belong to head i. The output of a head \
              that is switched off counts as 0; the bias b stays, and so do all trained weights. So the change of \
              the loss says what this model misses. It does not say what a model trained without the head would reach."
         </p>

@@ -39,7 +39,7 @@ pub fn WhatIsWritten(page: Page) -> impl IntoView {
     let marked = Signal::derive(Vec::new);
     view! {
             <p class="view-note">
-                "Joining the heads and multiplying by W_O is the same as giving each head its own rows of W_O and \
+                "Joining the heads and multiplying by Wᴼ is the same as giving each head its own rows of Wᴼ and \
                  adding up what comes out. So, column by column, the rows here add up to the last one. A head \
                  that is off writes exactly 0."
             </p>

@@ -7,7 +7,7 @@ use unroll_protocol::gpt::Pass;
 
 use super::{
     cells::values,
-    scene::{BARS, Part, Scene, place_of},
+    scene::{BARS, Column, Part, Scene, place_of},
     sizes::{Segment, segments},
 };
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
     figures::{
         Hue, largest,
         pen::{Anchor, Paint, Pen},
+        plot::text_width,
         svg::escape,
         token,
     },
@@ -42,8 +43,11 @@ impl Way {
 pub const AHEAD: f64 = 0.16;
 
 const FONT: f64 = 12.0;
-/// About how wide a letter of a name is.
-const LETTER: f64 = 7.0;
+/// Names begin beside the arrow that comes back to the text, and stand so far apart.
+const NAMES_FROM: f64 = 24.0;
+const NAME_GAP: f64 = 6.0;
+/// Rounds in which names make room for each other.
+const NAME_ROUNDS: usize = 24;
 /// The smallest letters.
 const SMALLEST: f64 = 12.0;
 /// Characters of the longest name of a token.
@@ -188,51 +192,94 @@ fn chip(pen: &mut Pen, scene: &Scene, row: usize, text: &str, chosen: bool) {
 
 /// Names over the columns, shapes under them.
 fn headings(pen: &mut Pen, scene: &Scene, way: Way) {
-    let shape = scene.shape;
-    let mut line = 0;
-    // Where names end, in each of the lines from below.
-    let mut ends = [0.0; 3];
-    for column in &scene.columns {
+    let named: Vec<Column> = scene
+        .columns
+        .iter()
         // What tokens are can be seen.
-        if matches!(column.part, Part::Tokens | Part::Folded(_)) {
-            continue;
-        }
+        .filter(|column| !matches!(column.part, Part::Tokens | Part::Folded(_)))
+        .copied()
+        .collect();
+    let names: Vec<Vec<&str>> = named.iter().map(|column| words(column.part)).collect();
+    let wanted: Vec<(f64, f64)> = named.iter().zip(&names).map(|(c, n)| name_room(c, n)).collect();
+    let lefts = on_one_line(&wanted, NAMES_FROM, scene.width);
+    for (((column, words), left), wanted) in named.iter().zip(&names).zip(lefts).zip(&wanted) {
         group(pen, way.has(column.part, scene));
-        let words: Vec<&str> = match column.part.name() {
-            "feed-forward" => vec!["feed-", "forward"],
-            name => name.split(' ').collect(),
-        };
         let (anchor, x) = match column.part {
-            Part::Next => (Anchor::Start, column.x),
-            _ => (Anchor::Middle, column.middle()),
+            Part::Next => (Anchor::Start, left),
+            _ => (Anchor::Middle, left + wanted.1 / 2.0),
         };
-        let longest = words.iter().map(|word| word.chars().count()).max().unwrap_or(0);
-        let wide = LETTER * longest as f64;
-        let left = if anchor == Anchor::Start { x } else { x - wide / 2.0 };
-        // A name that has no room beside the one before stands above it.
-        let free = |level: usize| (level..level + words.len()).all(|at| ends[at] < left);
-        let level = usize::from(words.len() == 1 && !free(0));
-        for (i, word) in words.iter().rev().enumerate() {
-            ends[level + i] = left + wide + 10.0;
-            let y = scene.top - 8.0 - 13.0 * (level + i) as f64;
+        for (line, word) in words.iter().rev().enumerate() {
+            let y = scene.top - 8.0 - 13.0 * line as f64;
             pen.text(hue(column.part), true, (x, y), anchor, word);
         }
-        let text = match column.part {
-            Part::Tokens | Part::Next => String::new(),
-            Part::Weights => format!("[{}, {}, {}]", shape.heads, shape.rows, shape.rows),
-            Part::Query | Part::Key | Part::Value | Part::Mix => {
-                format!("[{}, {}, {}]", shape.heads, shape.rows, column.count)
-            }
-            _ => format!("[{}, {}]", shape.rows, column.count),
-        };
-        if !text.is_empty() {
-            // In two lines, so that neighbors do not run into each other.
-            let y = scene.foot() + 17.0 + 14.0 * f64::from(line % 2);
-            line += 1;
-            pen.text(Hue::Muted, false, (column.middle(), y), Anchor::Middle, &text);
+        if let Some((x, shape)) = shape_of(scene, column) {
+            pen.text(Hue::Muted, false, (x, scene.foot() + 16.0), Anchor::Middle, &shape);
         }
         end(pen);
     }
+}
+
+/// A part's name in lines.
+fn words(part: Part) -> Vec<&'static str> {
+    match part.name() {
+        "feed-forward" => vec!["feed-", "forward"],
+        name => name.split(' ').collect(),
+    }
+}
+
+/// Where a name would like to begin, and how wide it is.
+fn name_room(column: &Column, words: &[&str]) -> (f64, f64) {
+    // They are bold.
+    let wide = words.iter().map(|word| 1.06 * text_width(word, FONT)).fold(0.0, f64::max);
+    let left = if column.part == Part::Next { column.x } else { column.middle() - wide / 2.0 };
+    (left, wide)
+}
+
+/// Where names begin that would like to begin there and are so wide: in their order, none in
+/// another, each as near to its place as the others let it be.
+fn on_one_line(wanted: &[(f64, f64)], from: f64, to: f64) -> Vec<f64> {
+    let mut lefts: Vec<f64> = wanted.iter().map(|name| name.0).collect();
+    // Neighbors in each other's way make room by half each, so that no name goes far alone.
+    for _ in 0..NAME_ROUNDS {
+        for at in 1..lefts.len() {
+            let over = lefts[at - 1] + wanted[at - 1].1 + NAME_GAP - lefts[at];
+            if over > 0.0 {
+                lefts[at - 1] -= over / 2.0;
+                lefts[at] += over / 2.0;
+            }
+        }
+        if let Some(first) = lefts.first_mut() {
+            *first = first.max(from);
+        }
+        if let (Some(last), Some(name)) = (lefts.last_mut(), wanted.last()) {
+            *last = last.min(to - name.1);
+        }
+    }
+    lefts
+}
+
+/// The shape of a column's numbers and where it stands, where it is another than that of the column
+/// before or the column is the first of its kind.
+fn shape_of(scene: &Scene, column: &Column) -> Option<(f64, String)> {
+    let (rows, heads) = (scene.shape.rows, scene.shape.heads);
+    let between = |other: Part| {
+        scene.column(other).map_or(column.middle(), |other| (column.x + other.end()) / 2.0)
+    };
+    let x = match column.part {
+        // The embedding's shape, the query's and the value's.
+        Part::Tokens | Part::Folded(_) | Part::Next | Part::Position | Part::Key | Part::Mix => {
+            return None;
+        }
+        Part::Query => between(Part::Key),
+        Part::Value => between(Part::Mix),
+        _ => column.middle(),
+    };
+    Some(match column.part {
+        Part::Weights | Part::Query | Part::Value => {
+            (x, format!("[{heads}, {rows}, {}]", column.count))
+        }
+        _ => (x, format!("[{rows}, {}]", column.count)),
+    })
 }
 
 /// What is drawn is written after the text, and the model reads it again.
@@ -338,5 +385,23 @@ fn parameters(pen: &mut Pen, scene: &Scene, pass: &Pass) {
         if text.chars().count() as f64 * 6.4 < width {
             pen.text(Hue::Muted, false, (x + 1.0, bottom - 11.0), Anchor::Start, &text);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_keep_their_order_and_out_of_each_other() {
+        let room = |columns: f64| (columns * 10.0, 60.0);
+        let wanted = [room(1.0), room(6.0), room(8.0), room(30.0)];
+        let lefts = on_one_line(&wanted, NAMES_FROM, 400.0);
+        for at in 1..lefts.len() {
+            assert!(lefts[at] - lefts[at - 1] >= 60.0, "{lefts:?}");
+        }
+        assert!(lefts[0] >= NAMES_FROM);
+        assert_eq!(lefts[3], 300.0, "a name with room stays");
+        assert!(on_one_line(&[], NAMES_FROM, 400.0).is_empty());
     }
 }

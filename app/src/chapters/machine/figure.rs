@@ -212,7 +212,7 @@ pub fn MachineFigure(
             <p class="readout" data-testid="machine-readout">
                 {move || match pointing.shown().and_then(words) {
                     Some(text) => view! { <span translate="no">{text}</span> }.into_any(),
-                    None => view! { <span class="hint">"Point at anything to read it. Press a row to follow it."</span> }.into_any(),
+                    None => view! { <span class="hint">"Point at anything to read it."<span class="hint-more">" Press a row to follow it."</span></span> }.into_any(),
                 }}
                 " "
                 {move || part.get().map(|part| {

@@ -118,7 +118,7 @@ pub fn part_of(place: Place, scene: &Scene) -> Part {
 /// What a part does, in a sentence.
 fn does(part: Part) -> &'static str {
     match part {
-        Part::Tokens => "The text, one token to a row. Each is known to the model by its number.",
+        Part::Tokens => "The text, one token per row. Each is known to the model by its number.",
         Part::Embedding => "Each token is looked up in a table of learned numbers.",
         Part::Position => {
             "A second table says where each token stands. It is added to the embedding."
@@ -127,7 +127,8 @@ fn does(part: Part) -> &'static str {
         Part::Query => "What each row looks for: the normalized row times a learned matrix.",
         Part::Key => "What each row can be found by: the normalized row times another matrix.",
         Part::Weights => {
-            "Each query times every key, then softmax: how much a row takes from each row."
+            "Each query times every key it may see, scaled (unless you turned that off), then softmax: how \
+             much a row takes from each row."
         }
         Part::Value => {
             "What a row hands over to the rows that look at it: the normalized row times a third matrix."

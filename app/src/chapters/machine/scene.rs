@@ -164,18 +164,22 @@ const LEAST_CELL: f64 = 2.5;
 const LEAST_WIDTH: f64 = 820.0;
 const LEAST_PITCH: f64 = 7.0;
 /// From row to row where they scroll anyway.
-const SCROLLED_PITCH: f64 = 15.0;
+const SCROLLED_PITCH: f64 = 12.0;
 const MOST_PITCH: f64 = 34.0;
 const TOP: f64 = 74.0;
 /// The small maps of the heads, below the rows; less in a low room.
 const MAPS: f64 = 58.0;
 const LOW_MAPS: f64 = 40.0;
 const LOW: f64 = 520.0;
-/// Shapes, scales and the bar of the parameters.
-const FOOT: f64 = 86.0;
+/// Shapes and the bar of the parameters.
+const FOOT: f64 = 76.0;
 /// Round a plus sign.
 const SUM: f64 = 30.0;
 const GAP: f64 = 12.0;
+/// Width of a share in which the names over the columns stand on one line.
+const NAMED: f64 = 37.0;
+/// Least width of the map.
+const LEAST_MAP: f64 = 84.0;
 /// A folded block.
 const FOLDED: f64 = 56.0;
 /// The next tokens that are listed.
@@ -197,13 +201,13 @@ impl Scene {
         let height = TOP + (rows * pitch).max(least) + maps + FOOT;
 
         let plan = plan(shape);
-        let widest = (width - more) * if width - more < 1200.0 { 0.2 } else { 0.25 };
-        // The map's cells are squares, as far as the map is not too wide.
-        let map = (rows * pitch.min(26.0)).clamp(72.0, widest);
         let fixed: f64 = plan.iter().map(|step| step.fixed()).sum();
         let units: f64 = plan.iter().map(|step| step.units()).sum();
-        let free = width - fixed - if shape.attention { map } else { 0.0 } - 2.0;
-        let unit = free / units.max(1.0);
+        let free = width - fixed - 2.0;
+        // The map's cells are squares, as far as the map leaves the others room for their names.
+        let squares = (rows * pitch.min(26.0)).clamp(LEAST_MAP, (width - more) * 0.25);
+        let map = (free - units * NAMED).clamp(LEAST_MAP, squares);
+        let unit = (free - if shape.attention { map } else { 0.0 }) / units.max(1.0);
 
         let (mut columns, mut sums) = (Vec::new(), Vec::new());
         let (mut x, mut panel) = (1.0, (0.0, 0.0));

@@ -26,7 +26,7 @@ fn asked(n: usize) -> (&'static str, Pattern, [isize; 4]) {
     let usual = Pattern::default();
     match n % 3 {
         0 => (
-            "causal, and no further back than one token",
+            "causal, and no farther back than one token",
             Pattern { combine: Combine::And, band: 2, ..usual },
             [0, 1, 2, 3],
         ),
@@ -107,7 +107,7 @@ pub fn Check() -> impl IntoView {
         let moved = moved.get().unwrap_or_default();
         let each = moved.iter().map(|(name, moved)| format!("{name}: {}", exact(*moved)));
         format!(
-            "The largest change of each: {}. Each layer can carry a change one look further.",
+            "The largest change of each: {}. Each layer can carry a change as far as one token may look.",
             each.collect::<Vec<_>>().join("; ")
         )
     });
@@ -160,7 +160,7 @@ pub fn peek() -> AnyView {
     let question = "A second model trains on the same text without a mask. Where is its loss lower than that of \
                     the causal model, as both are now?";
     let too_early = Signal::derive(move || {
-        let early = "Train on first: it is too early to compare the two models.";
+        let early = "Train some more first: it is too early to compare the two models.";
         is_early.get().then(|| early.to_owned())
     });
     view! {

@@ -45,7 +45,7 @@ pub fn view(page: Page) -> AnyView {
         before.get().map(|(masked, unmasked)| {
             view! {
                 "Outputs before the changed token " {moves("mask-leak-masked", masked)}
-                " under the mask on show, and " {moves("mask-leak-unmasked", unmasked)} " without a mask. "
+                " under the mask shown, and " {moves("mask-leak-unmasked", unmasked)} " without a mask. "
             }
         })
     };
@@ -76,12 +76,12 @@ pub fn view(page: Page) -> AnyView {
                     let tokens = s.as_ref().and_then(|s| s.tokens.get(column).cloned());
                     tokens.map_or(String::new(), |t| token::name_at(&t, column))
                 });
-                let mask = if row == 0 { "mask on show" } else { "no mask" };
+                let mask = if row == 0 { "mask shown" } else { "no mask" };
                 format!("Output of {name}, {mask}: largest change {}.", exact(value))
             })/>
         <p class="view-note mask-moves">
             {before} <span data-testid="mask-leak-verdict">{verdict}</span> " "
-            <span data-testid="mask-leak-reach">{reach} {width}</span>
+            <span data-testid="mask-leak-reach">{reach}" "{width}</span>
         </p>
     }
     .into_any()
@@ -108,7 +108,7 @@ fn matrix(seen: &Seen) -> Matrix {
         rows: vec!["this mask".into(), "no mask".into()],
         columns: seen.tokens.clone(),
         values,
-        map: ValueMap::Signed { limit: round_up(limit) },
+        map: ValueMap::Size { limit: round_up(limit) },
         value_name: "largest change".into(),
         absent: String::new(),
     }

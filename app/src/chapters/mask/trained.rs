@@ -126,7 +126,7 @@ fn verdict(losses: [Option<f32>; 4], nothing: Option<f64>) -> String {
     };
     let times = causal / unmasked.max(f32::MIN_POSITIVE);
     if unmasked >= causal || unseen <= seen {
-        return "The unmasked model has not learned to look ahead yet. Train on.".to_owned();
+        return "The unmasked model has not learned to look ahead yet. Keep training.".to_owned();
     }
     let worse = if f64::from(unseen) > nothing {
         format!("That is worse than guessing all characters evenly, which costs {nothing:.2}.")

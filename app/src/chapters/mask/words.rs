@@ -138,11 +138,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A band, twice",
-            text: "Think of a whisper passed along a row of people: each speaks only to the next, yet the news \
-                   travels. Here each token sees only itself and the one before. But there are two layers, and in \
-                   the second the neighbor has already heard from its own neighbor. Count how far the change \
-                   reaches, and where it stops. The farthest output may move so little that its cell looks blank: the \
-                   line below the figure lists every output that moves.\n\n\
+            text: "Here each token sees only itself and the one before, yet a change travels farther than \
+                   that. There are two layers, and in the second the neighbor already knows something of its \
+                   own neighbor. Count how far the change reaches, and where it stops. The farthest output \
+                   may move so little that its cell looks blank: the line below the figure lists every \
+                   output that moves.\n\n\
                    GPT-3 has such bands in every other layer, only wider.",
             set: |link| {
                 link.view = "leak".into();
@@ -156,8 +156,8 @@ pub const SCRIPT: Script = Script {
                    the causal mask and one without. On the text they train on, the [loss](loss) is now {causal} with \
                    the mask and {unmasked} without. On [held-out](held-out) text, with the next character kept out \
                    of sight, it is {causal-unseen} with the mask and {unmasked-unseen} without.\n\n\
-                   Train on and watch all four, then read what each model writes. At [inference](inference) the next \
-                   character is not there yet, so there is nothing to copy.",
+                   Keep training and watch all four, then read what each model writes. At \
+                   [inference](inference) the next character is not there yet, so there is nothing to copy.",
             set: |link| {
                 link.view = "trained".into();
                 (link.mask.model, link.mask.pattern.base) = (Trained::Unmasked, Preset::Full);

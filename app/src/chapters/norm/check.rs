@@ -128,7 +128,7 @@ pub fn loss() -> AnyView {
     });
     let question = "Three networks began with the same weights and have seen the same batches. Which one is behind?";
     let too_early = Signal::derive(move || {
-        let early = "Train on first: so far none of the three networks is clearly behind.";
+        let early = "Train some more first: so far none of the three networks is clearly behind.";
         answer.get().is_none().then(|| early.to_owned())
     });
     view! {

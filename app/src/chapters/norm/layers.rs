@@ -258,9 +258,9 @@ pub fn depth() -> AnyView {
                 histogram=Signal::derive(move || histogram(depths.get(), version())) provenance/>
             <section class="figure norm-summary" data-testid="figure-norm-stuck"
                 data-state=move || if depths.with(Option::is_some) { "live" } else { "empty" }
-                aria-label="Stuck activations">
+                aria-label="Saturated activations">
                 {move || depths.get().map(|depths| stuck_table(&depths))}
-                <SheetExport name="norm-stuck" title="Stuck activations by layer" provenance sheet/>
+                <SheetExport name="norm-stuck" title="Saturated activations by layer" provenance sheet/>
             </section>
         </div>
     }
@@ -302,11 +302,11 @@ fn stuck_table(depths: &Depths) -> AnyView {
     };
     let rows = depths.versions.iter().zip(Version::ALL).map(row).collect_view();
     view! {
-        <div class="figure-box" tabindex="0" role="region" aria-label="Stuck activations by layer">
+        <div class="figure-box" tabindex="0" role="region" aria-label="Saturated activations by layer">
             <table class="norm-table" data-testid="norm-stuck">
                 <caption>
-                    "Share of stuck activations, which pass hardly any gradient on (tanh: beyond ±0.97, ReLU: at 0). After ±: the \
-                    standard deviation."
+                    "Share of activations that pass on little or no gradient (tanh: beyond ±0.97, ReLU: at \
+                    0). After ±: the standard deviation."
                 </caption>
                 <thead><tr><th scope="col">"layer"</th>
                     {(1..=layers).map(|layer| view! { <th scope="col">{layer}</th> }).collect_view()}

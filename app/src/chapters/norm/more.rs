@@ -67,8 +67,9 @@ pub fn more() -> AnyView {
              bias."
         </p>
         <p>
-            "The gradient flows through μ and σ², too. The view Runaway b shows what happens if it does not. Ioffe and \
-             Szegedy show in section 2, for a layer u + b with its mean subtracted, that b then grows without end."
+            "The gradient flows through μ and σ², too. The view “Runaway b” shows what happens if it does \
+             not. Ioffe and Szegedy show in section 2, for a layer u + b with its mean subtracted, that b \
+             then grows without end."
         </p>
         <p>
             "Why? A gradient that ignores the mean says: raise b for the characters that are guessed too seldom. b is \
@@ -80,7 +81,8 @@ pub fn more() -> AnyView {
         <p>
             "Papers differ in where they normalize. Ioffe and Szegedy normalize the sums W x before the non-linearity, \
              and so does this page. They drop the layer’s bias, since subtracting the mean would remove it. Transformers \
-             such as the GPT of this course apply LayerNorm to what goes into a block."
+             such as the GPT of this course apply LayerNorm to what goes into each layer of a block: the \
+             attention and the feed-forward layer."
         </p>
         <p>
             "Why it helps is still debated. Ioffe and Szegedy named internal covariate shift. Santurkar, Tsipras, Ilyas \
@@ -91,7 +93,8 @@ pub fn more() -> AnyView {
             "Ba, Kiros and Hinton (2016, sections 1 and 3.1) note that in a recurrent network BatchNorm would need \
              statistics for each time step, and has none for steps later than any it was trained on. Cooijmans and \
              others (2017) do keep them for each step, as the network here does. Where a sequence goes on beyond that, \
-             they use those of the last step. Column 12 in the view Over time shows how well that works here."
+             they use those of the last step. Column 12 in the view “Over time” shows how well that works \
+             here."
         </p>
     }
     .into_any()

@@ -28,8 +28,10 @@ pub fn view() -> AnyView {
             time.update(|time| *time = if *time == step { 0 } else { step });
         }
     });
-    let matrix = move |of: fn(&Steps) -> &Array, name: &'static str| {
-        Signal::derive(move || steps.get().map_or(Matrix::default(), |s| by_time(of(&s), name)))
+    let matrix = move |of: fn(&Steps) -> &Array, name: &'static str, map: fn(f32) -> ValueMap| {
+        Signal::derive(move || {
+            steps.get().map_or(Matrix::default(), |s| by_time(of(&s), name, map))
+        })
     };
     let column = Signal::derive(move || (time.get() as usize).checked_sub(1));
     let lines = Signal::derive(move || {
@@ -50,13 +52,13 @@ pub fn view() -> AnyView {
         if are_means.get() {
             view! {
                 <MatrixFigure name="norm-mean" title="Running mean of each unit’s sum"
-                    matrix=matrix(|s| &s.mean, "running mean") provenance column on_pick=choose/>
+                    matrix=matrix(|s| &s.mean, "running mean", |limit| ValueMap::Signed { limit }) provenance column on_pick=choose/>
             }
             .into_any()
         } else {
             view! {
                 <MatrixFigure name="norm-variance" title="Running variance of each unit’s sum"
-                    matrix=matrix(|s| &s.variance, "running variance") provenance column on_pick=choose/>
+                    matrix=matrix(|s| &s.variance, "running variance", |limit| ValueMap::Size { limit }) provenance column on_pick=choose/>
             }
             .into_any()
         }
@@ -88,8 +90,9 @@ pub fn view() -> AnyView {
     .into_any()
 }
 
-/// `[units, TRAINED_STEPS]` laid out to the length that is tried; the rest is not there.
-fn by_time(array: &Array, name: &str) -> Matrix {
+/// `[units, TRAINED_STEPS]` laid out to the length that is tried; the rest is not there. `map` makes the
+/// colors of what reaches as far as a limit.
+fn by_time(array: &Array, name: &str, map: fn(f32) -> ValueMap) -> Matrix {
     let (units, trained) = (array.shape[0] as usize, array.shape[1] as usize);
     let tried = TRIED_STEPS as usize;
     let value = |i: usize| array.get(&[i / tried, i % tried]).unwrap_or(f32::NAN);
@@ -101,7 +104,7 @@ fn by_time(array: &Array, name: &str) -> Matrix {
         rows: (1..=units).map(|i| format!("unit {i}")).collect(),
         columns: (1..=tried).map(|i| i.to_string()).collect(),
         values: (0..units * tried).map(value).collect(),
-        map: ValueMap::Signed { limit },
+        map: map(limit),
         value_name: name.into(),
         absent: "no statistics: never trained this far".into(),
     }

@@ -137,8 +137,8 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Give every student ten more points, and a grade on a curve stays the same. In the same way, an \
                    offset b that is added before the mean is subtracted changes nothing. Now let the gradient ignore \
-                   the mean, so that it believes moving b would help. Train on: which keeps changing, the length of \
-                   b or the loss?",
+                   the mean, so that it believes moving b would help. Keep training. Which of the two goes \
+                   on changing, the length of b or the loss?",
             label: "Leave the mean out",
             id: "outside",
             set: |link| {

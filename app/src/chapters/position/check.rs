@@ -119,7 +119,9 @@ pub fn longest() -> AnyView {
         None if lab.step.get() < EARLY => {
             Some(format!("Train to step {EARLY} first: so far the models are only beginning."))
         }
-        None => Some(format!("Train on: at {LONGER} symbols no model is clearly ahead so far.")),
+        None => Some(format!(
+            "Train some more first: at {LONGER} symbols no model is clearly ahead so far."
+        )),
     });
     let explain = Signal::derive(move || {
         let shares = shares.get().unwrap_or_default();

@@ -140,9 +140,9 @@ fn table(page: Page) -> AnyView {
     let root = NodeRef::<html::Section>::new();
     view! {
         <Frame name="compare" kind="compare" title root empty choices>
-        <div class="figure-box" tabindex="0" role="region" aria-label="Six models, by how they are told positions">
+        <div class="figure-box" tabindex="0" role="region" aria-label="Six models with six ways to encode positions">
             <table class="position-table">
-                <caption class="visually-hidden">"Six models, by how they are told positions"</caption>
+                <caption class="visually-hidden">"Six models with six ways to encode positions"</caption>
                 <thead><tr>
                     <th scope="col">"Positions"</th>
                     <th scope="col">"right at "{LONGEST}</th>
@@ -173,7 +173,7 @@ fn all_shares() -> Matrix {
         values,
         map: ValueMap::Probability,
         value_name: "share right".into(),
-        absent: "no rows for so many".into(),
+        absent: "no rows for this many".into(),
     }
 }
 

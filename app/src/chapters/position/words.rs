@@ -111,8 +111,8 @@ pub const SCRIPT: Script = Script {
                    more than 8 symbols, but the figure goes up to 24. Left of the mark \
                    the models do what they were trained for, and right of it they must **extrapolate**: go beyond \
                    what they have seen.\n\n\
-                   Train on, and see which lines hold up and which drop. At 16 symbols the sinusoidal model gets \
-                   {sinusoidal-far} right so far, and the rotary one {rotary-far}.",
+                   Keep training, and see which lines hold up and which drop. At 16 symbols the sinusoidal \
+                   model gets {sinusoidal-far} right so far, and the rotary one {rotary-far}.",
             set: |link| link.view = "longer".into(),
             asks: &["position"],
         },
@@ -295,16 +295,17 @@ pub fn more() -> AnyView {
             <mfrac><mrow>
                 <msup><MathSym part="position-query" role=Hue::Query>"q"</MathSym><mi>"T"</mi></msup>
                 <MathSym part="position-key" role=Hue::Key>"k"</MathSym>
-            </mrow><msqrt><mi>"d"</mi></msqrt></mfrac>
+            </mrow><msqrt><msub><mi>"d"</mi><mi>"k"</mi></msub></msqrt></mfrac>
             <mo>"−"</mo><mi>"slope"</mi><mo>"·"</mo><mo>"|"</mo><mi>"m"</mi><mo>"−"</mo><mi>"n"</mi><mo>"|"</mo>
         </Formula>
         <Snippet of=include_str!("code/alibi.py") names=NAMES/>
         <p>
             "The paper adds PE to embeddings multiplied by √d. This page does so too where vectors are fixed. GPT-2 learns \
-             a vector for each position instead. Rotary and ALiBi add nothing to the embedding: they act inside every \
-             attention layer. ALiBi was made for models that see only the past. Here its scores fall the same way on \
-             both sides when nothing is masked. Its slopes tell near from far, but they single out no place: see in \
-             the table how far two heads get with them."
+             a vector for each position instead. Rotary and ALiBi add nothing to the embedding: they act \
+             inside every attention layer. For both, d_k is the width of a head, and rotary’s speeds have \
+             d_k in place of d. ALiBi was made for models that see only the past. Here its scores fall the \
+             same way on both sides when nothing is masked. Its slopes tell near from far, but they single \
+             out no place: see in the table how far two heads get with them."
         </p>
         <p>
             "A model without positions is not always blind to order. Under a causal mask the first token sees one \

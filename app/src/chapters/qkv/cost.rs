@@ -147,7 +147,7 @@ fn verdict(costs: &[Cost], done: Option<usize>) -> String {
         Some(done) if done < PASSES * ALL => {
             let (pass, done) = (done / ALL + 1, done % ALL);
             return format!(
-                "Round {pass} of {PASSES}: {done} of {ALL} measured. The quickest result counts."
+                "Round {pass} of {PASSES}: {done} of {ALL} measured. The fastest result counts."
             );
         }
         Some(_) => return "Measuring once more what took too long.".to_owned(),

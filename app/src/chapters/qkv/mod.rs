@@ -104,9 +104,9 @@ fn settings(models: Memo<Models>) -> AnyView {
         <div class="course-controls">
             <p>{about}</p>
             <p class="hint">
-                "Each time in the view Cost is the quickest of a few runs, in the engine that trains the models. \
-                 Other work on the machine makes some runs slower. Pause training and measure again: the \
-                 quickest of all runs is kept."
+                "Every measurement in the view “Cost” is the fastest of a few runs. It is taken by the \
+                 engine that trains the models, so other work on the machine makes some runs slower. Pause \
+                 training and measure again: the fastest of all runs is kept."
             </p>
         </div>
     }

@@ -70,14 +70,14 @@ pub fn more() -> AnyView {
         <p>
             "From alignment: Bahdanau and others (2015) score with vᵀ tanh(W s + U h), Luong and others (2015) also with sᵀ h and \
              sᵀ W h. Split W in two, one factor for each side, and the last one is the inner product of a query and a key. \
-             Britz and others (2017) scored in this way, with the inner product of W₁ h and W₂ s. They found that without \
-             scaling the small network did better than the product. Vaswani and others (2017) cite them, and divide by the \
-             root because of it."
+             Britz and others (2017) scored in this way, with the inner product of W₁ h and W₂ s. They found \
+             that the small network did slightly better. Vaswani and others (2017) cite them, suspect that \
+             without scaling the products grow too large, and divide by the root."
         </p>
         <p>
             "Haviv and others (2022) trained causal language models without positions and found that they had learned where \
-             tokens stand. In one layer a token sees only which tokens came before. From the second layer on it can also \
-             use how much each of those saw."
+             tokens stand. With one layer a token can know which tokens came before it, but not their order. \
+             From the second layer on it can also use how much each of those saw."
         </p>
         <p>
             "In PyTorch the whole formula is one call: "

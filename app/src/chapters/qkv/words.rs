@@ -50,11 +50,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Why scores are divided",
-            text: "A score is a sum of products, one for each place in q and k. The number of places is called d_k. The more \
+            text: "A score is a sum of products, one for each place in q and k. The number of places is called dₖ. The more \
                    terms, the farther apart the scores. Then one score runs far ahead. Softmax gives it nearly \
                    everything, and hardly any gradient gets through.\n\n\
-                   So each score is divided by the square root of d_k. Here q and k each hold {width} random \
-                   numbers, with mean 0 and variance 1. The variance says how far apart their scores lie: about d_k \
+                   So each score is divided by the square root of dₖ. Here q and k each hold {width} random \
+                   numbers, with mean 0 and variance 1. The variance says how far apart their scores lie: about dₖ \
                    before the division, and about 1 after it. The [entropy](entropy) says how evenly the weights are spread, in \
                    [nats](nat). Drag the width and compare the two colors.",
             set: |link| {

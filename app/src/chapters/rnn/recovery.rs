@@ -86,16 +86,16 @@ fn said(recovery: &Recovery) -> String {
         format!("Here the LSTM is thrown off more, by {difference:.2} ± {error:.2} nats.")
     };
     let caution = if mean(1) > mean(0) && difference < 0.0 {
-        " Undisturbed, the LSTM predicts worse. So part of this may be that it has less to lose: train \
-         on and look again."
+        " The LSTM predicts worse there, so part of the difference may be that it has less to lose. Keep \
+         training, and look again."
     } else {
         ""
     };
     format!(
         "Measured on {windows} passages of held-out text, with ‘{}’ put in after {before} characters. Over \
          the {places} true characters that follow, it costs the Elman network {elman:.2} ± {elman_error:.2} \
-         nats and the LSTM {lstm:.2} ± {lstm_error:.2} (mean, and how far it typically lies from the true \
-         one: the standard error). {verdict} Undisturbed, their mean losses are {:.2} and {:.2}.{caution}",
+         nats and the LSTM {lstm:.2} ± {lstm_error:.2} (± is the standard error). {verdict} Without the odd \
+         character, their mean losses are {:.2} and {:.2}.{caution}",
         token::mark(letter),
         mean(0),
         mean(1),

@@ -20,8 +20,8 @@ pub fn note(shared: Shared) -> String {
         .with(|p| !p.trim().is_empty() && p.trim().chars().all(|c| c == '(' || c == ')'));
     match (shared.end_only.get(), own, dropped) {
         (true, false, _) => {
-            "The network has only met ‘(’ and ‘)’, so a generated string is read instead. \
-            Write brackets to have your own string judged."
+            "The network has only seen ‘(’ and ‘)’, so a generated string is read instead. Write brackets to \
+            have your own string judged."
                 .to_owned()
         }
         (_, _, 0) => String::new(),

@@ -37,8 +37,9 @@ pub const SCRIPT: Script = Script {
                    The [character](#input \
                    input) comes in through a matrix, a table of numbers called [W](#w weight), and the previous \
                    state through another, [U](#u weight). Together they make the [new state](#state hidden), from \
-                   which a third matrix, [V](#v weight), works out what is [expected next](#output output). To \
-                   apply the same rule to its own last state, step after step, is called [recurrence](recurrence).",
+                   which a third matrix, [V](#v weight), works out what is [expected next](#output output). \
+                   Applying the same rule to the network’s own last state, step after step, is called \
+                   [recurrence](recurrence).",
             set: |_| {},
             asks: &[],
         },
@@ -285,7 +286,8 @@ pub fn more() -> impl IntoView {
             <mo>"+"</mo><mi>"b"</mi><mo>")"</mo>
         </Formula>
         <Snippet of=notebooks::STATE.code names=NAMES sizes notebook=|| notebook(&notebooks::STATE)/>
-        <Formula label="Probabilities from the state" source="Elman 1990, Mikolov et al. 2010">
+        <Formula label="Probabilities from the state"
+            source="Mikolov et al. 2010; Elman 1990 had sigmoids here, and no softmax">
             <msub><MathSym part=OUTPUT role=Hue::Output>"y"</MathSym><mi>"t"</mi></msub>
             <mo>"="</mo><mi>"softmax"</mi><mo>"("</mo>
             <MathSym part=V role=Hue::Weight>"V"</MathSym>

@@ -107,8 +107,7 @@ pub fn half(page: Page) -> AnyView {
         None => "At least half are correct at every length measured.".to_owned(),
     });
     let too_early = Signal::derive(move || {
-        let early =
-            "Train on first: so far, fewer than half of the answers are right at every length.";
+        let early = "Train some more first: so far, fewer than half of the answers are right at every length.";
         is_early.get().then(|| early.to_owned())
     });
     let question = "As sources get longer, where do right answers first drop below half?";

@@ -278,14 +278,16 @@ fn Notes(page: Page) -> impl IntoView {
             notes.push(format!("Only the first {MOST_SOURCE} characters are read."));
         }
         if reading.unknown > 0 {
-            notes.push(format!(
-                "{} of it never occurred in training. All such are read as one unknown token.",
-                count(reading.unknown)
-            ));
+            let read = match reading.unknown {
+                1 => "It is read as the unknown token.",
+                _ => "Each of these is read as the same unknown token.",
+            };
+            let unknown = count(reading.unknown);
+            notes.push(format!("{unknown} of it never occurred in training. {read}"));
         }
         if reading.tokens.len() as u32 > reading.longest {
             notes.push(format!(
-                "It has {} characters, and the longest trained on have {}.",
+                "It has {} characters. The longest in training have {}.",
                 reading.tokens.len(),
                 reading.longest
             ));

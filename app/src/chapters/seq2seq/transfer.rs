@@ -12,7 +12,7 @@ use crate::figures::{
     matrix_data::{Matrix, matrix_csv, matrix_json},
     matrix_svg::matrix_svg,
     reading::{At, Buttons},
-    scale::ValueMap,
+    scale::{ScaleBar, ValueMap},
     sight::use_visible,
     theme::{Colors, use_colors},
     token,
@@ -210,6 +210,10 @@ pub fn TransferFigure(
                     </div>
                     <div class="transfer-row transfer-left" data-testid="transfer-source">
                         {move || (0..length.get()).map(source_cell).collect_view()}
+                    </div>
+                    <div class="transfer-scale transfer-left">
+                        <ScaleBar short=true label="number" map=Signal::stored(ValueMap::Signed { limit: 1.0 })
+                            value=Signal::stored(None) colors/>
                     </div>
                     <p class="transfer-c role-hidden">
                         <strong>"c"</strong>

@@ -21,7 +21,7 @@ pub const NAMES: Names = &[
 pub fn more() -> impl IntoView {
     let store = expect_context::<Store>();
     let sizes = Signal::derive(move || {
-        store.link.with(|link| format!("In the model on show, H = {}.", link.seq2seq.hidden))
+        store.link.with(|link| format!("In the model shown, H = {}.", link.seq2seq.hidden))
     });
     let h = |index: &'static str| {
         view! {
@@ -71,8 +71,9 @@ pub fn more() -> impl IntoView {
         <p>
             "Kalchbrenner and Blunsom (2013) put a whole sentence into one vector and wrote a translation from \
              it. Cho and others (2014) trained the RNN encoder-decoder. It gives c to the decoder at every step, \
-             as here. It also has a maxout layer before the softmax, which keeps the larger of each two numbers. \
-             That layer is left out here. The GRU is PyTorch’s, whose reset gate acts after the product."
+             as here. It also has a maxout layer before the softmax, which keeps the larger number of every \
+             pair. That layer is left out here. The GRU is PyTorch’s, whose reset gate acts after the \
+             product."
         </p>
         <p>
             "Sutskever, Vinyals and Le (2014) used deep LSTMs. They gave c only as the decoder’s first state, \
@@ -92,8 +93,8 @@ pub fn more() -> impl IntoView {
 pub fn task(task: PairTask) -> &'static str {
     match task {
         PairTask::Reverse => "a string of letters, backward",
-        PairTask::Dates => "a date as year, month and day, however it is put",
-        PairTask::Copy => "a string of letters, once more",
+        PairTask::Dates => "a date as year, month and day, however it was written",
+        PairTask::Copy => "the same string of letters again",
         PairTask::Sort => "the letters of a string, in alphabetical order",
     }
 }

@@ -34,23 +34,10 @@ impl Chart {
         (across.zero + x * across.per_unit, up.zero + y * up.per_unit)
     }
 
-    /// The curve, its ground line and the numbers under that.
+    /// The curve and its ground line.
     fn draw(&self, pen: &mut Pen, curve: impl Fn(f64) -> f64) {
         let ground = self.at(0.0, 0.0).1;
         pen.wire(Hue::Muted, 1.5, &format!("M0 {ground:.1}H{:.1}", self.size.0));
-        let small = (pen.font * 0.85).max(12.0);
-        for i in (self.x.0.ceil() as i32)..=(self.x.1.floor() as i32) {
-            let x = self.at(i.into(), 0.0).0;
-            pen.wire(Hue::Muted, 1.5, &format!("M{x:.1} {ground:.1}v5"));
-            pen.sized(
-                Hue::Muted,
-                false,
-                small,
-                (x, ground + 1.4 * small + 2.0),
-                Anchor::Middle,
-                &shown(i.into(), 0),
-            );
-        }
         let mut path = String::new();
         for i in 0..=160 {
             let x = self.x.0 + (self.x.1 - self.x.0) * f64::from(i) / 160.0;
@@ -59,6 +46,18 @@ impl Chart {
             let _ = write!(path, "{}{x:.1} {y:.1}", if i == 0 { 'M' } else { 'L' });
         }
         pen.wire(Hue::Ink, 2.5, &path);
+    }
+
+    /// The numbers under the ground line, over what crosses them.
+    fn numbers(&self, pen: &mut Pen) {
+        let ground = self.at(0.0, 0.0).1;
+        let small = (pen.font * 0.85).max(12.0);
+        for i in (self.x.0.ceil() as i32)..=(self.x.1.floor() as i32) {
+            let x = self.at(i.into(), 0.0).0;
+            pen.wire(Hue::Muted, 1.5, &format!("M{x:.1} {ground:.1}v5"));
+            let at = (x, ground + 1.4 * small + 2.0);
+            pen.haloed((Hue::Muted, false), small, at, Anchor::Middle, &shown(i.into(), 0));
+        }
     }
 
     /// A straight line through a place, as far as `reach` to both sides.
@@ -103,6 +102,7 @@ fn draw_nudge(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
     let chart = Chart { x: (-2.4, 3.2), y: (-1.1, 9.6), size, foot: 0.0 };
     chart.draw(pen, square);
     chart.tangent(pen, SLOPE, (w, square(w)), 2.0 * w, 1.3);
+    chart.numbers(pen);
     let (from, to) = (chart.at(w, square(w)), chart.at(w + h, square(w + h)));
     // Across, then up: the run and the rise of the nudge.
     pen.wire(NUDGED, 2.0, &format!("M{:.1} {:.1}H{:.1}V{:.1}", from.0, from.1, to.0, to.1));
@@ -228,10 +228,32 @@ fn walk(numbers: &[f64]) -> Vec<f64> {
     places
 }
 
+/// Where the slope's number stands to its place in a picture so wide: on the side that the curve leaves
+/// free, above it or, where no room is left there, below.
+fn beside((x, y): (f64, f64), slope: f64, width: f64, font: f64) -> ((f64, f64), Anchor) {
+    let (away, room) = (1.3 * font, 7.0 * font);
+    let (above, below) = ((y - 0.9 * font).max(font), y + 1.6 * font);
+    let (to_left, to_right) = (x > room, x < width - room);
+    if slope.abs() < LEVEL {
+        let x = x.clamp(room / 2.0, width - room / 2.0);
+        return ((x, (y - 2.1 * font).max(font)), Anchor::Middle);
+    }
+    match (slope > 0.0, to_left, to_right) {
+        (true, true, _) => ((x - away, above), Anchor::End),
+        (true, false, _) => ((x + away, below), Anchor::Start),
+        (false, _, true) => ((x + away, above), Anchor::Start),
+        (false, _, false) => ((x - away, below), Anchor::End),
+    }
+}
+
+/// Slopes below this leave the place right above them free.
+const LEVEL: f64 = 0.4;
+
 fn draw_valley(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
     let heights = &numbers[..5];
     let chart = Chart { x: (-2.5, 2.5), y: (-0.75, 4.4), size, foot: 0.0 };
     chart.draw(pen, |w| curve(heights, w).0);
+    chart.numbers(pen);
     let places = walk(numbers);
     let on = |w: f64| chart.at(w, curve(heights, w).0);
     let is_seen = |w: &f64| (-2.5..=2.5).contains(w);
@@ -251,10 +273,9 @@ fn draw_valley(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
         let (height, slope) = curve(heights, now);
         chart.tangent(pen, SLOPE, (now, height), slope, 0.55);
         pen.dot(NOW, on(now), 9.0);
-        let (x, y) = on(now);
-        let side = x.clamp(5.0 * pen.font, size.0 - 5.0 * pen.font);
-        let up = (y - 2.1 * pen.font).max(pen.font);
-        pen.text(SLOPE, true, (side, up), Anchor::Middle, &format!("slope {}", shown(slope, 2)));
+        let (at, anchor) = beside(on(now), slope, size.0, pen.font);
+        let text = format!("slope {}", shown(slope, 2));
+        pen.haloed((SLOPE, true), pen.font, at, anchor, &text);
     }
     let grip = |i: usize| Grip {
         at: chart.at(i as f64 - 2.0, heights[i]),

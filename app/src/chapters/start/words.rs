@@ -69,8 +69,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Scores into shares",
             text: "What comes after “th”? A model answers with a score for each letter, and a score can be any number. \
-                   To pick a letter by chance, we need each letter’s share of one whole. The drawing shows four \
-                   letters.\n\n\
+                   To pick a letter at random, we need each letter’s share of one whole. The drawing shows \
+                   four letters.\n\n\
                    [Softmax](softmax) turns scores into shares. It raises a fixed number, about 2.72, to the power of \
                    each score, and divides each result by their sum. Now each letter has a [probability](probability). \
                    The letter “a” has a share of {share}: pull its score up, and its share grows while all the others \

@@ -84,8 +84,8 @@ pub fn Window(shown: Shown) -> impl IntoView {
         <p class="view-note">
             "Drag the window. At every token in it the question is: what comes next? So a window of T \
              tokens holds T examples. This small model reads only the "
-            <Sym part="last" role=Hue::Input>"last token"</Sym>" that it is given. The models of later \
-             chapters read all of them."
+            <Sym part="last" role=Hue::Input>"last token"</Sym>" that it is given. The next chapter’s \
+             table also reads only one. From the chapter “One cell, again and again” on, models read all of them."
         </p>
     }
     .into_any()

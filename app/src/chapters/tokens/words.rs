@@ -211,7 +211,7 @@ pub const SCRIPT: Script = Script {
                 (
                     "A text in bytes is long, and a model has to work once per token.",
                     "Longer tokens mean fewer steps for the same text. A model that sees a fixed number of tokens then \
-                     also sees further back.",
+                     also sees farther back.",
                 ),
                 ("256 ids are too many for a model to learn.", "256 is few. GPT-2 has 50,257 ids."),
             ],
@@ -292,7 +292,7 @@ pub const NAMES: Names = &[("x", "one-hot", Hue::Input), ("E", "embedding", Hue:
 pub fn more() -> impl IntoView {
     let store = expect_context::<Store>();
     let sizes = Signal::derive(move || {
-        store.link.with(|link| format!("In the model on show, d = {}.", link.tokens.width))
+        store.link.with(|link| format!("In the model shown, d = {}.", link.tokens.width))
     });
     view! {
         <Formula label="The probability of a text is the product of the probabilities of its tokens, each given all before it"
@@ -325,7 +325,7 @@ pub fn more() -> impl IntoView {
             "On the right, x with the index t − 1 is the one-hot vector of the token before. E has V × d numbers, R \
              has d × V, and b has V. All of them are trained by AdamW at a rate of 0.02, on 64 windows per step. A \
              logit is a row of E times a column of R, plus a bias: this is what log-bilinear means. The model never \
-             looks further back than one token."
+             looks farther back than one token."
         </p>
         <p>
             "Byte-pair encoding was described by Gage (1994), who merged any two bytes to compress files. Sennrich, \

@@ -38,7 +38,7 @@ pub async fn unrolled(model: &SequenceModel, asked: Asked<'_>) -> Result<Unrolle
         && !symbols.contains(&edit.letter.to_string())
     {
         let known = symbols.join(" and ");
-        return Err(Refusal(format!("This network has only met {known}: put in one of them.")));
+        return Err(Refusal(format!("This network has only seen {known}: put in one of them.")));
     }
 
     let cell = &model.recurrent.layers[0].forward;

@@ -17,6 +17,7 @@ use crate::figures::{
     export::Provenance,
     frame::{Files, Frame, choices},
     reading::{At, Buttons, is_shortcut, place_of},
+    scale::{ScaleBar, ValueMap},
     theme::use_colors,
 };
 pub use data::{Columns, Content, Row, likeliest, softmax};
@@ -131,7 +132,8 @@ pub fn TwoWayFigure(
     let none = Signal::stored(None);
     let drawn = Memo::new_with_compare(move |_| Arc::new(columns.get()), |_, _| true);
     let files = Files { json: columns_json, csv: columns_csv, svg: columns_svg };
-    let choices = choices("birnn", title, drawn, none, provenance, use_colors(), files);
+    let colors = use_colors();
+    let choices = choices("birnn", title, drawn, none, provenance, colors, files);
     view! {
         <Frame name="birnn" kind="birnn" title root empty choices>
             <div class="figure-box birnn-scroll">
@@ -145,6 +147,8 @@ pub fn TwoWayFigure(
                     {move || (0..kinds.with(Vec::len)).map(band).collect_view()}
                 </div>
             </div>
+            <ScaleBar short=true label="state" map=Signal::stored(ValueMap::Signed { limit: 1.0 })
+                value=Signal::stored(None) colors/>
             <p class="readout birnn-readout" role="status" data-testid="birnn-readout">
                 {move || columns.with(|c| sentence(c, read.get(), editing.get()))}
             </p>

@@ -38,8 +38,8 @@ pub const SCRIPT: Script = Script {
                    does the column stay?\n\n\
                    The weights of a row add up to 1, so a head must put them somewhere, even when no token is of use. \
                    That is how Xiao and others (2023) explain why large models look so much at the first few tokens. \
-                   They named these **attention sinks**. In the test of the next beat, more than half of the weight goes \
-                   to the first token in {sinks}.",
+                   They named these **attention sinks**. In the test in the next section, more than half of \
+                   the weight goes to the first token in {sinks}.",
             set: |link| link.view = "heads".into(),
             asks: &[],
         },
@@ -49,9 +49,9 @@ pub const SCRIPT: Script = Script {
                    The figure says where each head looks.\n\n\
                    Choose a job, then press a cell with a strong color. That head opens on your own sentence. For an \
                    induction head, write one that says something twice.\n\n\
-                   One job stands out. An **induction head** finds where the present token stood before, and looks at \
-                   the token that came next there. It makes that token more probable now (Olsson and others 2022). \
-                   {best}.\n\n\
+                   One job stands out. An **induction head** finds where the current token stood before, and \
+                   looks at the token that came next there. It makes that token more probable now (Olsson \
+                   and others 2022). {best}.\n\n\
                    Such heads let a model continue what it has read once, even nonsense. In this test, the model’s \
                    [loss](loss) is {copies}. If the second number is much lower, the model copies.",
             set: |link| link.view = "jobs".into(),
@@ -60,8 +60,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "When does it know?",
             text: "The [residual stream](residual-stream) runs through all blocks, and only what comes out at the end \
-                   becomes a bet on the next token. But you can read it earlier. Take the stream after any block, and \
-                   treat that block as the last. This is the **logit lens** (nostalgebraist 2020).\n\n\
+                   becomes the distribution of the next token. But you can read the stream earlier. Take it \
+                   after any block, and treat that block as the last. This is the **logit lens** \
+                   (nostalgebraist 2020).\n\n\
                    Choose a token in the sentence. The table gives the best guess after each block. The grid shows how \
                    probable the final guess is there: the stronger the color, the more probable. Does it rise slowly, or \
                    all at once?",
@@ -75,9 +76,9 @@ pub const SCRIPT: Script = Script {
                    one block, its stream is replaced by that of the first sentence. This is **activation patching**. Vig \
                    and others (2020) and Meng and others (2022) tested language models in this way.\n\n\
                    Press “Patch each token”. A strong color means: this one swap was enough to bring back the answer of \
-                   the first sentence. Tokens before the differing name change nothing, for their streams are the same. \
-                   In the top row, all depends on that name; in the bottom row, on the last token. Between which blocks \
-                   does it move?",
+                   the first sentence. Tokens before the name that differs change nothing, because their \
+                   streams are the same. In the top row everything depends on that name, and in the bottom \
+                   row on the last token. Between which blocks does it move?",
             set: |link| link.view = "patching".into(),
             asks: &[],
         },
@@ -133,7 +134,7 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "opened-induction",
             kind: Kind::FindError,
-            asks: "“An induction head knows which token usually comes after the present one.” What is wrong?",
+            asks: "“An induction head knows which token usually comes after the current one.” What is wrong?",
             options: &[
                 (
                     "It looks at what came next earlier in this text.",
@@ -141,7 +142,7 @@ pub const SCRIPT: Script = Script {
                      so it works on random tokens, too.",
                 ),
                 (
-                    "It looks at the token before the present one.",
+                    "It looks at the token before the current one.",
                     "That is another job: “Previous token” in the figure.",
                 ),
                 (

@@ -108,7 +108,7 @@ const GRU: &[Part] = parts! {
 };
 
 const ENCODER_DECODER: &[Part] = parts! {
-    "source" "source letter" Input Tokens kept: "x₁ … x_T", "[T]", "The text to read, one letter at a step.";
+    "source" "source letter" Input Tokens kept: "x₁ … x_T", "[T]", "The text to read, one letter per step.";
     "encoder" "encoder" Hidden Seq2seq kept: "hⱼ = GRU(hⱼ₋₁, xⱼ)", "[H]", "A recurrent network that only reads. It writes nothing.";
     "context" "the one vector" Hidden Seq2seq new: "c = h_T", "[H]", "The last state. All that the decoder learns of the source is in it.";
     "previous" "previous letter" Input Seq2seq kept: "yᵢ₋₁", "[1]", "What the decoder wrote last is fed back in. It begins with a start sign.";
@@ -118,7 +118,7 @@ const ENCODER_DECODER: &[Part] = parts! {
 };
 
 const BAHDANAU: &[Part] = parts! {
-    "source" "source letter" Input Tokens kept: "x₁ … x_T", "[T]", "The text to read, one letter at a step.";
+    "source" "source letter" Input Tokens kept: "x₁ … x_T", "[T]", "The text to read, one letter per step.";
     "forward" "forward chain" Hidden Birnn kept: "→hⱼ = GRU(→hⱼ₋₁, xⱼ)", "[H]", "Reads from left to right.";
     "backward" "backward chain" Hidden Birnn new: "←hⱼ = GRU(←hⱼ₊₁, xⱼ)", "[H]", "Reads from right to left.";
     "states" "source states" Hidden Alignment new: "hⱼ = [→hⱼ; ←hⱼ]", "[T, 2 H]", "Both chains side by side: a letter and all that is around it. All of them are kept.";

@@ -8,23 +8,28 @@ use serde_json::json;
 use unroll_protocol::study::tokens::Embedding;
 use wasm_bindgen::JsCast;
 
+use super::spread::{Mark, spread};
 use crate::figures::{
     Colors, Provenance, Sheet, SheetExport,
     canvas::use_size,
     exact,
     svg::escape,
     theme::use_colors,
-    token::{mark, short_mark},
+    token::{columns, mark, short_mark},
 };
 
 /// Most tokens drawn: the most frequent.
 const MOST: usize = 90;
 /// Kept free at its edges, on every side, for a mark of usual size.
-const EDGE: f32 = 15.0;
+const EDGE: f32 = 13.0;
 /// Shorter side of a drawing whose marks have their usual size; on a larger one they grow with it,
 /// up to [`LARGEST`].
 const USUAL: f32 = 480.0;
 const LARGEST: f32 = 1.75;
+/// Half the height of a mark of usual size; of a single character it is as wide as high.
+const HALF: f32 = 11.0;
+/// A mark farther from its point than this is led back to it, as a share of [`HALF`].
+const LED: f32 = 0.9;
 /// Width and height of an exported picture.
 const PICTURE: (f32, f32) = (800.0, 560.0);
 
@@ -61,6 +66,67 @@ fn reach(embedding: &Embedding) -> (f32, f32) {
 /// What stands at a point.
 fn written(token: &str) -> String {
     if token.starts_with("⟨end") { "end".to_owned() } else { short_mark(token, 6) }
+}
+
+/// Half the width of a mark of usual size.
+fn half_width(written: &str) -> f32 {
+    match columns(written) as f32 {
+        ..=1.0 => HALF,
+        columns => 4.6 * columns + 5.0,
+    }
+}
+
+/// A token in a drawing: where its point lies, and where its mark stands if there is room for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Place {
+    id: u32,
+    at: (f32, f32),
+    mark: Option<(f32, f32)>,
+}
+
+impl Place {
+    fn stands(self) -> (f32, f32) {
+        self.mark.unwrap_or(self.at)
+    }
+
+    /// The way from the point to its mark, where that stands apart.
+    fn lead(self, plane: Plane) -> Option<((f32, f32), (f32, f32))> {
+        let (from, to) = (self.at, self.mark?);
+        let far = (from.0 - to.0).hypot(from.1 - to.1);
+        (far > LED * HALF * plane.size).then_some((from, to))
+    }
+}
+
+/// Places of the tokens drawn, in order of id. Where it is crowded the selected token and the
+/// frequent ones have the room.
+fn places(embedding: &Embedding, plane: Plane, selected: Option<u32>) -> Vec<Place> {
+    let mut ids = drawn(embedding);
+    ids.sort_by_key(|&id| {
+        (selected != Some(id), core::cmp::Reverse(embedding.counts[id as usize]))
+    });
+    let marks = ids.iter().map(|&id| {
+        let wide = half_width(&written(&embedding.vocabulary[id as usize]));
+        let half = (wide * plane.size, HALF * plane.size);
+        Mark { at: plane.at(point(embedding, id)), half }
+    });
+    let marks: Vec<Mark> = marks.collect();
+    let middles = spread(&marks, (plane.width, plane.height));
+    let all = ids.iter().zip(&marks).zip(middles);
+    let mut places: Vec<Place> =
+        all.map(|((&id, mark), middle)| Place { id, at: mark.at, mark: middle }).collect();
+    places.sort_unstable_by_key(|place| place.id);
+    places
+}
+
+/// Hairlines from the points to marks that stand apart, and the points themselves, as paths.
+fn leads(places: &[Place], plane: Plane) -> (String, String) {
+    let (mut lines, mut points) = (String::new(), String::new());
+    for ((x, y), to) in places.iter().filter_map(|place| place.lead(plane)) {
+        // Writing to a String cannot fail.
+        let _ = write!(lines, "M{x:.1} {y:.1}L{:.1} {:.1}", to.0, to.1);
+        let _ = write!(points, "M{x:.1} {y:.1}h0");
+    }
+    (lines, points)
 }
 
 /// What the last letter of a token is.
@@ -175,6 +241,12 @@ pub fn TokenMap(
         let reach = embedding.with(|e| e.as_ref().map_or((1.0, 1.0), |e| reach(e)));
         Plane::new(width, height, reach)
     });
+    // Once for all tokens at each step.
+    let placed = memo(move || {
+        let (plane, chosen) = (plane.get(), selected.get());
+        embedding.with(|e| e.as_ref().map_or_else(Vec::new, |e| places(e, plane, chosen)))
+    });
+    let led = memo(move || placed.with(|places| leads(places, plane.get())));
     let stop = memo(move || {
         let chosen = selected.get();
         ids.with(|ids| {
@@ -183,6 +255,13 @@ pub fn TokenMap(
         })
     });
     let pointed = RwSignal::new(None::<u32>);
+    let own_lead = memo(move || {
+        let id = pointed.get().or(selected.get());
+        placed.with(|places| {
+            let own = places.iter().copied().filter(|place| Some(place.id) == id);
+            leads(&own.collect::<Vec<_>>(), plane.get())
+        })
+    });
     let reading = move || {
         let id = pointed.get().or(selected.get())?;
         embedding.with(|e| {
@@ -219,20 +298,29 @@ pub fn TokenMap(
                 on:pointerleave=move |_| pointed.set(None)>
                 <line class="map-axis" x1="50%" x2="50%" y1="0" y2="100%"/>
                 <line class="map-axis" y1="50%" y2="50%" x1="0" x2="100%"/>
+                <path class="map-leads" d=move || led.with(|led| led.0.clone())/>
+                <path class="map-points" d=move || led.with(|led| led.1.clone())/>
                 <For each=move || ids.get() key=|token| token.clone() let:token>
                     {
                         let (id, name) = token;
                         let kind = Kind::of(&name);
-                        let place = move || {
-                            let plane = plane.get();
-                            let (x, y) = plane.at(embedding.with(|e| {
-                                e.as_ref().map_or((0.0, 0.0), |e| point(e, id))
-                            }));
-                            format!("translate({x:.1} {y:.1}) scale({:.2})", plane.size)
+                        let shown = written(&name);
+                        let wide = half_width(&shown);
+                        let own = move || {
+                            placed.with(|places| {
+                                let at = places.binary_search_by_key(&id, |place| place.id).ok()?;
+                                places.get(at).copied()
+                            })
                         };
+                        let place = move || {
+                            let (x, y) = own().map_or((0.0, 0.0), Place::stands);
+                            format!("translate({x:.1} {y:.1}) scale({:.2})", plane.get().size)
+                        };
+                        let bare = move || own().is_some_and(|place| place.mark.is_none());
                         view! {
                             <g class=format!("map-token {}", kind.class()) transform=place role="option"
                                 class:map-selected=move || selected.get() == Some(id)
+                                class:map-bare=bare
                                 aria-selected=move || (selected.get() == Some(id)).to_string()
                                 aria-label=format!("{}, {}", mark(&name), kind.name())
                                 data-testid=format!("map-{id}")
@@ -247,20 +335,22 @@ pub fn TokenMap(
                                         on_pick.run(id);
                                     }
                                 }>
-                                <circle r="11"/>
-                                <text text-anchor="middle" dy="5">
-                                    {written(&name)}
-                                </text>
+                                <rect x=-wide y=-HALF width=2.0 * wide height=2.0 * HALF rx=HALF/>
+                                <circle r="4"/>
+                                <text text-anchor="middle" dy="5">{shown}</text>
                             </g>
                         }
                         .into_any()
                     }
                 </For>
+                // Over the marks, which may cover the point of a neighbor: that of the token read.
+                <path class="map-leads" d=move || own_lead.with(|led| led.0.clone())/>
+                <path class="map-points" d=move || own_lead.with(|led| led.1.clone())/>
             </svg>
             </div>
             <p class="tokens-legend hint">
-                <span class="map-vowel" aria-hidden="true">"● ends in a vowel"</span>
-                <span class="map-consonant" aria-hidden="true">"○ ends in a consonant"</span>
+                <span class="map-vowel" aria-hidden="true">"ends in a vowel"</span>
+                <span class="map-consonant" aria-hidden="true">"ends in a consonant"</span>
                 <span class="map-other" aria-hidden="true">"ends in no letter"</span>
                 <span>{share}</span>
             </p>
@@ -292,21 +382,39 @@ fn svg(embedding: &Embedding, source: &str, colors: &Colors) -> String {
     let mut svg = format!(
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {whole}" width="{width}" height="{whole}" font-family="system-ui, sans-serif" font-size="12"><title>The rows as a map</title><rect width="100%" height="100%" fill="{paper}"/><path d="M{middle} 0V{height}M0 {center}H{width}" stroke="{line}"/><text x="16" y="{foot}" fill="{muted}">{source}</text><g font-family="ui-monospace, monospace" font-weight="600" font-size="16" text-anchor="middle">"#,
     );
-    for id in drawn(embedding) {
-        let token = &embedding.vocabulary[id as usize];
+    let places = places(embedding, plane, None);
+    let (lines, points) = leads(&places, plane);
+    // Writing to a String cannot fail.
+    let _ = write!(
+        svg,
+        r#"<path d="{lines}" stroke="{muted}" stroke-width="0.75"/><path d="{points}" stroke="{muted}" stroke-width="3.5" stroke-linecap="round"/>"#,
+    );
+    for place in places {
+        let token = &embedding.vocabulary[place.id as usize];
         let color = match Kind::of(token) {
             Kind::Vowel => palette.key,
             Kind::Consonant => palette.query,
             Kind::Other => palette.muted,
         };
-        let ((x, y), color) = (plane.at(point(embedding, id)), color.css());
-        // Writing to a String cannot fail.
-        let _ = write!(
-            svg,
-            r#"<text x="{x:.1}" y="{:.1}" fill="{color}">{}</text>"#,
-            y + 5.0,
-            escape(&written(token)),
-        );
+        let ((x, y), color) = (place.stands(), color.css());
+        let _ = match place.mark {
+            Some(_) => {
+                let text = written(token);
+                let wide = half_width(&text) * plane.size;
+                let high = HALF * plane.size;
+                write!(
+                    svg,
+                    r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{:.1}" rx="{high:.1}" fill="{paper}" stroke="{color}"/><text x="{x:.1}" y="{:.1}" fill="{color}">{}</text>"#,
+                    x - wide,
+                    y - high,
+                    2.0 * wide,
+                    2.0 * high,
+                    y + 5.0,
+                    escape(&text),
+                )
+            }
+            None => write!(svg, r#"<circle cx="{x:.1}" cy="{y:.1}" r="4" fill="{color}"/>"#),
+        };
     }
     svg.push_str("</g></svg>\n");
     svg

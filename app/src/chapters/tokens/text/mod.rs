@@ -4,6 +4,7 @@ mod chain;
 mod levels;
 mod lookup;
 mod map;
+mod spread;
 mod window;
 
 pub use chain::ChainFigure;
