@@ -1,5 +1,6 @@
 //! Runs outlive the page: the lab's present run is kept in the browser as it trains, and offered when the
-//! page is opened again. Chapters go on from the state in which their models were left. Nothing of it leaves the browser, unless the learner saves its model as a file.
+//! page is opened again. Chapters go on from the state in which their models were left. Nothing of it leaves
+//! the browser, unless the learner saves its model as a file.
 
 mod archive;
 mod arriving;

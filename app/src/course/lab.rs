@@ -528,7 +528,7 @@ impl Lab {
         self.say(kept.as_ref().filter(|_| !rests).map(|_| {
             let step = grouped(step.into());
             format!(
-                "This chapter goes on from step {step}, where you left it; “Back to the start” (⟲) trains it anew."
+                "This chapter goes on from step {step}, where you left it. “Back to the start” (⟲) starts it over."
             )
         }));
         if rests {
