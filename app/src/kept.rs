@@ -60,7 +60,7 @@ struct Keep {
     list: View,
     study: View,
     put_study: fn(Store, Chapter, Option<Rc<KeptStudy>>) -> Task,
-    read_study: fn(Chapter) -> Pin<Box<dyn Future<Output = Result<Option<KeptStudy>, Damaged>>>>,
+    read_study: fn(Chapter) -> Task<Result<Option<KeptStudy>, Damaged>>,
 }
 
 /// The latest state of a chapter's models.
@@ -75,7 +75,10 @@ pub struct KeptStudy {
     pub history: History,
 }
 
-type Task = Pin<Box<dyn Future<Output = ()>>>;
+type Task<T = ()> = Pin<Box<dyn Future<Output = T>>>;
+
+/// What was kept of a chapter, or a sentence that says why that can't be had.
+pub type Found = Result<Option<KeptStudy>, &'static str>;
 
 /// What is done about runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,11 +155,8 @@ pub fn put_study(
     });
 }
 
-/// Calls `then` with what is kept of the chapter, or with a sentence that says why that can't be had.
-pub fn read_study(
-    chapter: Chapter,
-    then: Box<dyn FnOnce(Result<Option<KeptStudy>, &'static str>)>,
-) {
+/// Calls `then` with what is kept of the chapter.
+pub fn read_study(chapter: Chapter, then: Box<dyn FnOnce(Found)>) {
     spawn_local(async move {
         let read = match KEEP().await {
             Ok(keep) => (keep.read_study)(chapter).await.map_err(|Damaged| {

@@ -245,7 +245,7 @@ impl Lab {
     /// Brings what was kept before the page was opened. Nothing is built before it is here.
     fn read_kept(self) {
         let number = self.inner.try_update_value(|inner| inner.keep.reading()).unwrap_or_default();
-        let then = move |read: Result<Option<KeptStudy>, &'static str>| {
+        let then = move |read: kept::Found| {
             let kept = read.unwrap_or_else(|sentence| {
                 self.store.notify(Severity::Refusal, sentence);
                 None
