@@ -130,7 +130,7 @@ test("empty, unknown and too long sources are taken with a sentence", async (t) 
   assert.equal(await byId(page, "probe-problem").textContent(), "");
   assert.match(await byId(page, "seq2seq-outcome").textContent(), /no right answer/);
   await field(page).fill("abcdefghijklmnop");
-  await eventually(async () => /the longest trained on have 10/.test(await byId(page, "seq2seq-notes").textContent()));
+  await eventually(async () => /The longest in training have 10/.test(await byId(page, "seq2seq-notes").textContent()));
   await field(page).fill("ab".repeat(30));
   await eventually(async () => /first 40 characters/.test(await byId(page, "seq2seq-notes").textContent()));
   await eventually(async () => (await texts(page, "transfer-source")).length === 40);
