@@ -629,7 +629,7 @@ test("the list of runs says what chapters take up, and deletes them with the res
   await openSettings(page);
   await byId(page, "kept-chapters").filter({ hasText: "The models of 1 chapter are kept as well" }).waitFor();
   await byId(page, "kept-delete-all").click();
-  await byId(page, "kept-runs").getByText("The models of 1 chapter deleted.").waitFor();
+  await byId(page, "kept-runs").getByText("Models of 1 chapter deleted.").waitFor();
   await eventually(async () => (await files(page, "chapters")).length === 0, "no file is left");
   await focused(byId(page, "kept-undo"), "the focus is on what takes it back");
   await byId(page, "kept-undo").click();

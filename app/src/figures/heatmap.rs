@@ -81,14 +81,11 @@ pub fn Heatmap(
     let names = move || {
         let g = geometry.get();
         let query = row.get().filter(|q| *q < g.rows)?;
-        let (right, middle) = (g.left - 2.0, g.y(query) + g.cell_height / 2.0);
         let key = column.get().filter(|k| *k < g.columns).map(|key| {
-            let (middle, above) = (g.x(key) + g.cell_width / 2.0, g.top - 2.0);
-            let style = format!("left:{middle}px;bottom:calc(100% - {above}px)");
-            view! { <div class="mark-label mark-key" style=style>{name(key)}</div> }
+            view! { <div class="mark-label mark-key" style=g.above_column(key)>{name(key)}</div> }
         });
-        let style = format!("right:calc(100% - {right}px);top:{middle}px");
-        Some(view! { <div class="mark-label mark-query" style=style>{name(query)}</div> {key} })
+        let query_name = view! { <div class="mark-label mark-query" style=g.beside_row(query)>{name(query)}</div> };
+        Some((query_name, key))
     };
     let label = move || {
         view.with(|v| {

@@ -137,17 +137,13 @@ pub fn MatrixFigure(
         let lit_column = read.map(|place| place.1).or_else(|| column.get());
         let shown = shown.get();
         let row_name = lit_row.filter(|row| *row < g.rows && g.row_every > 1).map(|row| {
-            let (right, middle) = (g.left - 2.0, g.y(row) + g.cell_height / 2.0);
-            let style = format!("right:calc(100% - {right}px);top:{middle}px");
             let name = short_label(&shown.rows[row], NAMED);
-            view! { <div class="mark-label mark-row-name" style=style>{name}</div> }
+            view! { <div class="mark-label mark-row-name" style=g.beside_row(row)>{name}</div> }
         });
         let column_name = lit_column.filter(|column| *column < g.columns && g.column_every > 1);
         let column_name = column_name.map(|column| {
-            let (middle, above) = (g.x(column) + g.cell_width / 2.0, g.top - 2.0);
-            let style = format!("left:{middle}px;bottom:calc(100% - {above}px)");
             let name = short_label(&shown.columns[column], NAMED);
-            view! { <div class="mark-label mark-column-name" style=style>{name}</div> }
+            view! { <div class="mark-label mark-column-name" style=g.above_column(column)>{name}</div> }
         });
         (row_name, column_name)
     };

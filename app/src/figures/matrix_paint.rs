@@ -235,6 +235,18 @@ impl Geometry {
         let (width, height) = (self.x(columns.end) - left, self.y(rows.end) - top);
         format!("left:{left}px;top:{top}px;width:{width}px;height:{height}px")
     }
+
+    /// Where a row's name ends, at the edge of the cells, as CSS.
+    pub fn beside_row(&self, row: usize) -> String {
+        let (right, middle) = (self.left - 2.0, self.y(row) + self.cell_height / 2.0);
+        format!("right:calc(100% - {right}px);top:{middle}px")
+    }
+
+    /// Where a column's name stands, at the edge of the cells, as CSS.
+    pub fn above_column(&self, column: usize) -> String {
+        let (middle, above) = (self.x(column) + self.cell_width / 2.0, self.top - 2.0);
+        format!("left:{middle}px;bottom:calc(100% - {above}px)")
+    }
 }
 
 /// What a painting left on its canvas.

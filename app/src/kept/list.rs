@@ -563,8 +563,8 @@ fn item(row: Row, bin: Bin, renamed: RwSignal<Option<String>>, sum: Memo<u32>) -
 fn deletion(count: usize, chapters: usize, others: usize) -> String {
     let chapters = (chapters > 0).then(|| counted(chapters as u64, "chapter"));
     let deleted = match ((count > 0).then(|| counted(count as u64, "run")), chapters) {
-        (Some(runs), Some(chapters)) => format!("{runs} and the models of {chapters} deleted. "),
-        (None, Some(chapters)) => format!("The models of {chapters} deleted. "),
+        (Some(runs), Some(chapters)) => format!("{runs} and models of {chapters} deleted. "),
+        (None, Some(chapters)) => format!("Models of {chapters} deleted. "),
         (runs, None) => format!("{} deleted. ", runs.unwrap_or("0 runs".to_owned())),
     };
     match others {
@@ -755,8 +755,8 @@ mod tests {
             deletion(1, 0, 2),
             "1 run deleted. 2 runs were kept: they are open in other tabs. "
         );
-        assert_eq!(deletion(0, 1, 0), "The models of 1 chapter deleted. ");
-        assert_eq!(deletion(2, 3, 0), "2 runs and the models of 3 chapters deleted. ");
+        assert_eq!(deletion(0, 1, 0), "Models of 1 chapter deleted. ");
+        assert_eq!(deletion(2, 3, 0), "2 runs and models of 3 chapters deleted. ");
     }
 
     #[test]
