@@ -9,7 +9,7 @@ use crate::{
     course::use_provenance,
     figures::{
         Sheet,
-        canvas::{use_latest, use_size},
+        canvas::{use_frame, use_latest, use_size},
         frame::{Files, Frame, choices},
         pen::{Paint, Pen},
         reading::{Reading, offset},
@@ -129,8 +129,11 @@ pub fn Picture(
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
     let room = NodeRef::<html::Div>::new();
-    let size = use_size(room);
-    let drawn = use_latest(drawing, use_visible(root));
+    let visible = use_visible(root);
+    // What is said below a picture comes with its numbers and takes room from it: the picture is drawn
+    // again for that, but not in the same frame.
+    let size = use_frame(use_size(room), visible);
+    let drawn = use_latest(drawing, visible);
     let colors = use_colors();
     let empty = Signal::derive(move || drawn.get().is_none());
     let scene = Memo::new_with_compare(
