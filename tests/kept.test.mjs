@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
 import {
-  asNumber, byId, closeNotices, closeSettings, crash, eventually, live, number, numberUntil, openSettings, parameter,
+  asNumber, byId, closeNotices, closeSettings, crash, eventually, exported, live, number, numberUntil, openSettings, parameter,
   paused, said, settled, stepTo, useSite,
 } from "./harness.mjs";
 
@@ -19,22 +19,23 @@ async function ready(page) {
 }
 
 /** The names and sizes of the files that the page has kept. */
-const files = (page, folder = "runs") => page.evaluate(async (name) => {
+const files = (page, folder = "runs") => page.evaluate(async (path) => {
   const all = [];
-  const root = await navigator.storage.getDirectory();
-  const folder = await root.getDirectoryHandle(name, { create: true });
+  let folder = await navigator.storage.getDirectory();
+  for (const name of path.split("/")) folder = await folder.getDirectoryHandle(name, { create: true });
   for await (const [name, handle] of folder.entries()) {
     // One that is deleted just now is gone.
-    const { size } = await handle.getFile().catch(() => ({ size: 0 }));
+    const { size } = await handle.getFile?.().catch(() => ({ size: 0 })) ?? { size: 1 };
     if (size > 0) all.push({ name, size });
   }
   return all;
 }, folder);
 
 /** Replaces a kept file's bytes by what `change`, the source of a function, makes of them. */
-const rewrite = (page, name, change, folder = "runs") => page.evaluate(async ([name, change, folder]) => {
-  const root = await navigator.storage.getDirectory();
-  const handle = await (await root.getDirectoryHandle(folder)).getFileHandle(name);
+const rewrite = (page, name, change, folder = "runs") => page.evaluate(async ([name, change, path]) => {
+  let folder = await navigator.storage.getDirectory();
+  for (const name of path.split("/")) folder = await folder.getDirectoryHandle(name);
+  const handle = await folder.getFileHandle(name);
   const bytes = new Uint8Array(await (await handle.getFile()).arrayBuffer());
   const writer = await handle.createWritable();
   await writer.write(new Function("bytes", change)(bytes));
@@ -83,6 +84,78 @@ test("after a reload the run goes on where it was, to the same losses", async (t
   // It goes on in its own file. While that is written again, there may be another beside it.
   await kept(page, 9);
   await eventually(async () => (await files(page)).length === 1, async () => JSON.stringify(await files(page)));
+});
+
+/** The steps of the moments that are kept of the only run. */
+async function moments(page) {
+  const [run] = await files(page);
+  return run ? (await files(page, `moments/${run.name}`)).map(({ name }) => Number(name)).sort((a, b) => a - b) : [];
+}
+
+/** That every one of these moments is shown with the cells that it had, from the last to the first. */
+async function seenAgain(page, seen) {
+  const track = byId(page, "time-track");
+  const present = await number(page, "loss-step");
+  for (let step = seen.length - 1; step >= 0; step--) {
+    // It may come from its file just now.
+    await track.focus();
+    await page.keyboard.press("Home");
+    for (let at = 0; at < step; at++) await page.keyboard.press("ArrowRight");
+    await numberUntil(page, "time-shown", (shown) => shown === step, `${step}`);
+    await settled(page);
+    assert.deepEqual((await exported(page, "attention")).values, seen[step], `step ${step}`);
+  }
+  await track.focus();
+  await page.keyboard.press("End");
+  assert.equal(await number(page, "loss-step"), present);
+}
+
+/** Waits until so many moments can be gone to. */
+async function recorded(page, count) {
+  const title = () => byId(page, "time-track").getAttribute("title");
+  await eventually(async () => (await title()).startsWith(`${count} moments recorded`), title);
+}
+
+test("the moments of a run outlive the engine and the page, bit for bit", async (t) => {
+  const page = await site.open(t, SMALL);
+  await ready(page);
+  const seen = [(await exported(page, "attention")).values];
+  for (let step = 1; step <= 5; step++) {
+    await stepTo(page, step);
+    seen.push((await exported(page, "attention")).values);
+  }
+  seen.pop();
+  await kept(page, 5);
+  await eventually(async () => (await moments(page)).join() === "0,1,2,3,4", async () => `${await moments(page)}`);
+  await closeSettings(page);
+  // A fresh engine has them from there.
+  await crash(page, "has taken over with the model as it was at step 5");
+  await recorded(page, 6);
+  await seenAgain(page, seen);
+  await closeNotices(page);
+  await page.reload();
+  await ready(page);
+  await byId(page, "kept-continue").click();
+  await numberUntil(page, "loss-step", (step) => step === 5, "5");
+  await recorded(page, 6);
+  await seenAgain(page, seen);
+
+  // They go with their run, and come back with it.
+  await openSettings(page);
+  const [{ name }] = await files(page);
+  await byId(page, "kept-run").getByRole("button", { name: "Delete" }).click();
+  await eventually(async () => !(await files(page, "moments")).some((run) => run.name === name), "they are gone");
+  await byId(page, "kept-undo").click();
+  await eventually(async () => (await moments(page)).length === 5, "they are back");
+  // A copy has its own. A damaged one is left out.
+  await byId(page, "kept-run").getByRole("button", { name: "Duplicate" }).click();
+  await eventually(async () => (await files(page)).length === 2, "it is copied");
+  const copy = (await files(page)).find((file) => file.name !== name).name;
+  await eventually(async () => (await files(page, `moments/${copy}`)).length === 5, "with its moments");
+  await rewrite(page, "3", "bytes[bytes.length - 1] ^= 1; return bytes", `moments/${copy}`);
+  await byId(page, "kept-run").filter({ hasText: "Copy of" }).getByRole("button", { name: "Continue" }).click();
+  await said(page, "One model was left out because it couldn’t be read.");
+  await recorded(page, 5);
 });
 
 test("another tab does not take a run away, and goes on with a copy", async (t) => {

@@ -11,6 +11,7 @@ mod labels;
 mod list;
 mod losses;
 mod model_file;
+mod moments;
 mod native;
 mod outgoing;
 mod places;
@@ -28,7 +29,7 @@ use unroll_protocol::{Checkpoint, Link, Packed, link::Chapter};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, FileList};
 
-pub use self::file::checksum;
+pub use self::{file::checksum, moments::Moments};
 use self::{
     file::{Body, Damaged, Head, Reader, has_merges},
     folder::{Entry, RUNS, Trouble, Writer},
@@ -85,6 +86,8 @@ pub type Found = Result<Option<KeptStudy>, &'static str>;
 pub enum Act {
     /// Keeps the last checkpoint.
     Keep,
+    /// Keeps the moment that came, see [`Moments::take_in`].
+    Moment,
     /// Offers the run that was kept last, if there is one.
     Offer,
     /// Finds the run that a native engine has, and starts that engine.
@@ -95,6 +98,7 @@ const KEEP: Fetch<Keep> = part!(keep: Keep = Keep {
     act: |store, act| Box::pin(async move {
         match act {
             Act::Keep => save(store).await,
+            Act::Moment => moments::came(store).await,
             Act::Offer => list::offer(store).await,
             Act::Join => native::join(store).await,
         }
@@ -212,6 +216,7 @@ pub struct Keeping {
     pub begun: u32,
     /// Where the model on show came from, if it was opened from files.
     opened: Option<shelf::Opened>,
+    pub moments: Moments,
 }
 
 impl Keeping {
@@ -219,6 +224,7 @@ impl Keeping {
     pub fn anew(&mut self, file: Option<String>) {
         self.file = file;
         self.deleted = false;
+        self.moments = Moments::default();
         self.begun += 1;
     }
 }
@@ -247,6 +253,15 @@ async fn save(store: Store) {
         // A name that nobody had before.
         false => Err(Trouble::Other),
     };
+    // A run comes before the moments of runs.
+    let done = match done {
+        Err(Trouble::Full) => {
+            moments::prune(&[], &elsewhere(store).await).await;
+            store.keeping(|keeping| keeping.moments = Moments::default());
+            write(&name, &head, &body, &checkpoint).await
+        }
+        done => done,
+    };
     let is_present = is_present(store, &checkpoint);
     store.keeping(|keeping| {
         keeping.busy = false;
@@ -256,7 +271,10 @@ async fn save(store: Store) {
         }
     });
     match done {
-        Ok(()) => prune(store).await,
+        Ok(()) => {
+            prune(store).await;
+            moments::update(store).await;
+        }
         Err(trouble) => {
             let told = store.keeping(|keeping| keeping.told.replace(trouble));
             if told != Some(trouble) {
@@ -365,18 +383,18 @@ async fn elsewhere(store: Store) -> Vec<String> {
 }
 
 /// Lets the oldest runs go that no tab has open: those whose files are the oldest, so that one that was
-/// just brought back stays.
+/// just brought back stays. Of those that stay, only the newest keep their moments.
 async fn prune(store: Store) {
     let Ok(entries) = folder::entries(RUNS).await else { return };
-    if entries.len() > MOST {
-        let elsewhere = elsewhere(store).await;
-        for entry in entries.iter().skip(MOST).filter(|entry| !elsewhere.contains(&entry.name)) {
-            // What can't be deleted now will be the next time.
-            if folder::delete(RUNS, &entry.name).await.is_ok() {
-                labels::rename(&entry.name, "");
-            }
+    let elsewhere = elsewhere(store).await;
+    for entry in entries.iter().skip(MOST).filter(|entry| !elsewhere.contains(&entry.name)) {
+        // What can't be deleted now will be the next time.
+        if folder::delete(RUNS, &entry.name).await.is_ok() {
+            labels::rename(&entry.name, "");
         }
     }
+    let newest = entries.into_iter().take(moments::MOST).map(|entry| entry.name);
+    moments::prune(&newest.collect::<Vec<_>>(), &elsewhere).await;
 }
 
 /// The head of a file.
@@ -442,5 +460,6 @@ async fn go_on(store: Store, name: &str) {
     };
     // Where another tab has it open, this one goes on in a file of its own.
     let file = hold(store, name).await.then(|| name.to_owned());
-    store.take_up_run(Run { file, ..run });
+    let past = Some(moments::past(name.to_owned(), &run.checkpoint));
+    store.take_up_run(Run { file, past, ..run });
 }

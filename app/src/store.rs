@@ -95,6 +95,8 @@ pub struct Store {
     pub offer: RwSignal<Option<Offer>>,
     /// Notified when a run was kept or deleted.
     pub kept: Trigger,
+    /// Notified when the learner has it write anew: a twin does so too.
+    pub rewritten: Trigger,
     /// A chapter's models that were opened.
     pub opened: StoredValue<Option<Opened>, LocalStorage>,
     /// Notified when there are any.
@@ -164,6 +166,7 @@ impl Store {
             watched,
             offer: RwSignal::new(None),
             kept: Trigger::new(),
+            rewritten: Trigger::new(),
             opened: StoredValue::new_local(None),
             opened_study: Trigger::new(),
             questions,
@@ -263,6 +266,11 @@ impl Store {
     /// What the tokens of the present model are.
     pub fn tokens(self) -> Tokens {
         self.started.with(|s| s.as_ref().map_or(Tokens::Characters, |s| s.spec.tokens))
+    }
+
+    /// Whether tokens need not be characters, so that it must be shown where each ends.
+    pub fn has_tinted_tokens(self) -> bool {
+        self.tokens() != Tokens::Characters
     }
 
     /// `text` with a token after it that the model wrote. The last byte of a character makes it whole.
@@ -536,6 +544,16 @@ impl Store {
         self.send(&Command::Recall(earlier));
     }
 
+    /// Asks for the recorded moment of exactly this step, to be kept.
+    pub fn ask_for_moment(self, step: u32) {
+        self.send(&Command::Moment(step));
+    }
+
+    /// Has the next engine of this run get its moments from there, unless it gets them from elsewhere.
+    pub fn set_past(self, past: Past) {
+        self.pace.update_value(|pace| _ = pace.past.get_or_insert(past));
+    }
+
     /// Whether the engine has the model with that number, see [`Self::generation`], and is not about to
     /// be given another.
     pub fn has(self, generation: u32) -> bool {
@@ -581,7 +599,8 @@ impl Store {
     /// Has another text be the one that is learned. A sentence the learner did not touch follows it.
     fn take_source(self, source: Source) {
         let untouched = self.source.with_untracked(|old| {
-            self.probe.get_untracked() == corpora::probe_for(old.corpus, &old.text)
+            let probe = self.probe.get_untracked();
+            corpora::is_first_probe(&probe, old.corpus, &old.text)
         });
         if untouched && self.source.with_untracked(|old| old.text != source.text) {
             self.probe.set(corpora::probe_for(source.corpus, &source.text));
@@ -661,8 +680,9 @@ impl Store {
             self.pace.update_value(|pace| pace.writing_done(now(), in_view));
         }
         match read {
-            Some(Ok((step, Written { text, done, .. }))) => {
-                let writing = Writing { step, text, done };
+            Some(Ok((step, Written { text, tokens, done, .. }))) => {
+                let tokens = if self.has_tinted_tokens() { tokens } else { Vec::new() };
+                let writing = Writing { step, text, tokens, done };
                 self.written.set(writing.clone());
                 // Of a moment of the past there is a draft, or none was due then.
                 let is_whole = self.questions.off.with_untracked(Vec::is_empty);

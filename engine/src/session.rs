@@ -238,6 +238,11 @@ impl<S: Studies> Session<S> {
                 recalled.map_err(|why| format!("A saved moment can’t be shown. {why}"))?;
                 self.flush(post);
             }
+            Command::Moment(step) => {
+                let moment = self.gpt()?.moment(step);
+                let moment = moment.ok_or_else(|| format!("Step {step} is not recorded."))?;
+                post(Event::Moment(Box::new(moment.await.map_err(said)?)));
+            }
             Command::Open(given) => {
                 let marker = S::given().ok_or(NOT_OPENED)?;
                 // Two that are half there would need the room of two.

@@ -158,6 +158,13 @@ impl<G: Marker> Driven<NoStudies<G>> {
         }
     }
 
+    fn moment(&mut self, step: u32) -> Box<Checkpoint> {
+        match self.say(Command::Moment(step)).remove(0) {
+            Event::Moment(moment) => moment,
+            other => panic!("no moment: {other:?}"),
+        }
+    }
+
     fn trace(&mut self, text: &str) -> Trace {
         let (step, trace) = self.ask(ask::Trace { text: text.to_owned() });
         assert_eq!(trace.step, step);
@@ -723,6 +730,35 @@ fn earlier_moments_are_recalled_from_files_bit_for_bit() {
     second.train(20);
     undisturbed.train(20);
     assert_eq!(second.points()[..10], undisturbed.points()[..10]);
+}
+
+#[test]
+fn recorded_moments_are_handed_out_and_taken_back_bit_for_bit() {
+    let mut first = Driven::started(spec(), TEXT);
+    first.steps(6);
+    let seen: Vec<_> = [0, 2, 5].map(|step| first.trace_at(step, "abc")).into();
+    let mut moments: Vec<_> = seen.iter().map(|trace| first.moment(trace.step)).collect();
+    let last = first.save();
+    assert!(
+        moments
+            .iter()
+            .all(|moment| { moment.parameters.iter().all(|saved| saved.first_moment.is_empty()) })
+    );
+    // Only what is recorded.
+    first.train(200);
+    let step = (1..200).find(|step| !first.recorded().steps.contains(step)).expect("some are not");
+    let (command, reason) = refused(&first.say(Command::Moment(step)));
+    assert_eq!((command, reason), (CommandKind::Moment, format!("Step {step} is not recorded.")));
+    let mut second = Driven::new();
+    let resume = Some(last);
+    second.say(Command::Start { spec: spec(), text: TEXT.repeat(8), resume, workers: 1 });
+    for moment in moments.drain(..) {
+        second.say(Command::Recall(moment));
+    }
+    assert_eq!(second.recorded().steps, [0, 2, 5, 6]);
+    for trace in &seen {
+        assert_eq!(second.trace_at(trace.step, "abc"), *trace);
+    }
 }
 
 #[test]

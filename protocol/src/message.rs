@@ -61,6 +61,9 @@ pub enum Command {
     /// Some of the weights of the model that [`Command::Open`] began, as packed
     /// [`Weights`](crate::Weights). Answered by [`Event::Filled`], the last of them by [`Event::Started`].
     Weights(Packed),
+    /// Hands out the recorded moment of exactly this step, as [`Command::Recall`] takes it back. Answered
+    /// by [`Event::Moment`].
+    Moment(u32),
 }
 
 /// The command that an answer is about.
@@ -83,6 +86,7 @@ pub enum CommandKind {
     Recall,
     Open,
     Weights,
+    Moment,
     /// Bytes that are not a command.
     Unreadable,
 }
@@ -112,6 +116,7 @@ impl Command {
             Self::Recall(_) => CommandKind::Recall,
             Self::Open(_) => CommandKind::Open,
             Self::Weights(_) => CommandKind::Weights,
+            Self::Moment(_) => CommandKind::Moment,
         }
     }
 }
@@ -180,6 +185,8 @@ pub enum Event {
     Failed {
         message: String,
     },
+    /// An earlier state of the present run, without what its optimizer kept.
+    Moment(Box<Checkpoint>),
 }
 
 /// The device an engine computes on.

@@ -9,13 +9,17 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
     Blob, DomException, File, FileSystemDirectoryHandle, FileSystemFileHandle,
-    FileSystemGetDirectoryOptions, FileSystemGetFileOptions, FileSystemWritableFileStream,
+    FileSystemGetDirectoryOptions, FileSystemGetFileOptions, FileSystemRemoveOptions,
+    FileSystemWritableFileStream,
 };
 
 /// The folder of all runs.
 pub const RUNS: &str = "runs";
 /// The folder of models that were opened.
 pub const MODELS: &str = "models";
+/// The folder of the runs' moments: one folder for each run, named after its file, in which each moment is
+/// a file, named after its step.
+pub const MOMENTS: &str = "moments";
 
 /// Why something can't be kept. `Display` would say it to the learner: see [`Trouble::sentence`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +62,8 @@ async fn result<T: JsCast>(promise: Promise) -> Result<T, Trouble> {
     Ok(JsFuture::from(promise).await?.unchecked_into())
 }
 
-/// The folder of this name, made if it is not there.
-async fn folder(name: &str) -> Result<FileSystemDirectoryHandle, Trouble> {
+/// The folder of this path, made if it is not there.
+async fn folder(path: &str) -> Result<FileSystemDirectoryHandle, Trouble> {
     let storage = leptos::prelude::window().navigator().storage();
     // Missing where the page did not come over https, and in older browsers.
     let has = |object: &JsValue, name: &str| {
@@ -68,11 +72,26 @@ async fn folder(name: &str) -> Result<FileSystemDirectoryHandle, Trouble> {
     if !storage.is_object() || !has(&storage, "getDirectory") {
         return Err(Trouble::NoPlace);
     }
-    let root: FileSystemDirectoryHandle =
+    let mut folder: FileSystemDirectoryHandle =
         result(storage.get_directory()).await.map_err(|_| Trouble::NoPlace)?;
     let options = FileSystemGetDirectoryOptions::new();
     options.set_create(true);
-    result(root.get_directory_handle_with_options(name, &options)).await
+    for name in path.split('/') {
+        folder = result(folder.get_directory_handle_with_options(name, &options)).await?;
+    }
+    Ok(folder)
+}
+
+/// What a folder yields, one after the other.
+async fn all<T: JsCast>(of: AsyncIterator) -> Result<Vec<T>, Trouble> {
+    let mut all = Vec::new();
+    loop {
+        let next: IteratorNext = result(of.next()?).await?;
+        if next.done() {
+            return Ok(all);
+        }
+        all.push(next.value().unchecked_into());
+    }
 }
 
 /// One kept file.
@@ -87,14 +106,8 @@ pub struct Entry {
 
 /// All files of a folder, the newest first.
 pub async fn entries(of: &str) -> Result<Vec<Entry>, Trouble> {
-    let handles: AsyncIterator = folder(of).await?.values();
     let mut entries = Vec::new();
-    loop {
-        let next: IteratorNext = result(handles.next()?).await?;
-        if next.done() {
-            break;
-        }
-        let handle: FileSystemFileHandle = next.value().unchecked_into();
+    for handle in all::<FileSystemFileHandle>(folder(of).await?.values()).await? {
         // One that another tab has just deleted is no longer there.
         if let Ok(file) = result::<File>(handle.get_file()).await
             && file.size() > 0.0
@@ -109,6 +122,20 @@ pub async fn entries(of: &str) -> Result<Vec<Entry>, Trouble> {
     }
     entries.sort_by(|a, b| b.at.total_cmp(&a.at));
     Ok(entries)
+}
+
+/// The names of all that is in a folder.
+pub async fn names(of: &str) -> Result<Vec<String>, Trouble> {
+    let names: Vec<JsValue> = all(folder(of).await?.keys()).await?;
+    Ok(names.iter().filter_map(JsValue::as_string).collect())
+}
+
+/// Deletes a folder in a folder with all that is in it.
+pub async fn delete_folder(of: &str, name: &str) -> Result<(), Trouble> {
+    let options = FileSystemRemoveOptions::new();
+    options.set_recursive(true);
+    JsFuture::from(folder(of).await?.remove_entry_with_options(name, &options)).await?;
+    Ok(())
 }
 
 pub async fn delete(of: &str, name: &str) -> Result<(), Trouble> {

@@ -18,7 +18,7 @@ use super::{
     MOST, elsewhere,
     file::{Head, checksum},
     folder::{self, Entry, RUNS, Trouble},
-    go_on, head_of, labels, model_file, new_name, shelf, studies,
+    go_on, head_of, labels, model_file, moments, new_name, shelf, studies,
 };
 use crate::{
     controls::{counted, four_digits, general, grouped, in_words, pairs_of},
@@ -47,6 +47,7 @@ struct Row {
     name: Option<String>,
     /// When it was kept, in milliseconds since 1970.
     at: f64,
+    /// With its moments.
     bytes: f64,
     /// `None` where the file is damaged.
     head: Option<Head>,
@@ -64,7 +65,9 @@ async fn rows(store: Store) -> Result<Vec<Row>, Trouble> {
         let name = labels::name_of(&entry.name);
         // A file that was copied, or brought back, is younger than what it holds.
         let at = head.as_ref().and_then(|head| head.at).unwrap_or(entry.at);
-        rows.push(Row { file: entry.name, name, at, bytes: entry.bytes, head, elsewhere });
+        let earlier = moments::files(&entry.name).await;
+        let bytes = entry.bytes + earlier.iter().map(|moment| moment.bytes).sum::<f64>();
+        rows.push(Row { file: entry.name, name, at, bytes, head, elsewhere });
     }
     rows.sort_by(|a, b| b.at.total_cmp(&a.at));
     Ok(rows)
@@ -216,7 +219,10 @@ async fn remove(store: Store, files: &[String]) {
     for file in files {
         set_deleted(store, file, true);
         match folder::delete(RUNS, file).await {
-            Ok(()) => _ = labels::rename(file, ""),
+            Ok(()) => {
+                labels::rename(file, "");
+                moments::delete(file).await;
+            }
             Err(_) => store.notify(Severity::Refusal, "A kept run could not be deleted."),
         }
     }
@@ -251,6 +257,8 @@ struct Deleted {
     file: String,
     name: String,
     content: Blob,
+    /// Of a run.
+    moments: Vec<Deleted>,
 }
 
 impl Deleted {
@@ -258,7 +266,24 @@ impl Deleted {
     async fn of(entry: Entry, name: String) -> Option<Self> {
         let bytes = JsFuture::from(entry.file.array_buffer()).await.ok()?;
         let content = Blob::new_with_buffer_source_sequence(&Array::of1(&bytes)).ok()?;
-        Some(Self { file: entry.name, name, content })
+        Some(Self { file: entry.name, name, content, moments: Vec::new() })
+    }
+
+    /// A run with its moments.
+    async fn run(entry: Entry, name: String) -> Option<Self> {
+        let mut run = Self::of(entry, name).await?;
+        for moment in moments::files(&run.file).await {
+            run.moments.extend(Self::of(moment, String::new()).await);
+        }
+        Some(run)
+    }
+
+    async fn put_back(&self) -> Result<(), Trouble> {
+        folder::put(RUNS, &self.file, &self.content).await?;
+        for moment in &self.moments {
+            moments::put(&self.file, &moment.file, &moment.content).await?;
+        }
+        Ok(())
     }
 }
 
@@ -281,7 +306,7 @@ impl Bin {
                 continue;
             }
             let name = labels::name_of(&entry.name).unwrap_or_default();
-            runs.extend(Deleted::of(entry, name).await);
+            runs.extend(Deleted::run(entry, name).await);
         }
         remove(self.store, &files).await;
         self.studies.try_set(Vec::new());
@@ -320,7 +345,7 @@ impl Bin {
         let mut is_own = false;
         self.others.try_set(0);
         for run in self.runs.try_update(core::mem::take).unwrap_or_default() {
-            match folder::put(RUNS, &run.file, &run.content).await {
+            match run.put_back().await {
                 Ok(()) => {
                     labels::rename(&run.file, &run.name);
                     is_own |= set_deleted(self.store, &run.file, false);
@@ -405,7 +430,11 @@ async fn duplicate(store: Store, file: &str) {
     let Some(entry) = entries.into_iter().find(|entry| entry.name == file) else { return };
     let copy = new_name("run");
     let text = head_of(&entry).await.map_or_else(|_| String::new(), |head| head.text);
-    match folder::put(RUNS, &copy, &entry.file).await {
+    let copied = match folder::put(RUNS, &copy, &entry.file).await {
+        Ok(()) => moments::copy(file, &copy).await,
+        Err(trouble) => Err(trouble),
+    };
+    match copied {
         Ok(()) => {
             let name = labels::name_of(file).unwrap_or(text);
             labels::rename(&copy, &format!("Copy of {name}"));
@@ -413,6 +442,7 @@ async fn duplicate(store: Store, file: &str) {
         Err(_) => {
             // What was begun of it.
             let _ = folder::delete(RUNS, &copy).await;
+            moments::delete(&copy).await;
             store.notify(Severity::Refusal, "This run could not be duplicated.");
         }
     }
@@ -626,8 +656,9 @@ pub(super) fn list() -> AnyView {
         });
         format!(
             "These runs take up {:.1} MB in this browser. Nothing is sent anywhere. The {MOST} newest runs \
-             are kept, each in its latest state.",
-            bytes / 1e6
+             are kept. The newest {} also keep their earlier moments, so you can go back in time.",
+            bytes / 1e6,
+            moments::MOST
         )
     };
     let delete_all = move |_| {

@@ -18,11 +18,12 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, File, ReadableStreamDefaultReader, ReadableWritablePair};
 
 use super::{
-    MODEL, PIECE,
+    MODEL, PIECE, Task,
     archive::{self, Entry, Pieces, TAIL},
     incoming::{About, Beside, Incoming, Refusal, metadata},
     losses,
     model_file::{Attempt, Parts, bytes, head_of, pour, settings},
+    moments::{Earlier, left_out, recall},
     outgoing::{Outgoing, is_gpt2},
 };
 use crate::{
@@ -30,7 +31,6 @@ use crate::{
     corpora,
     course::go,
     figures::Curve,
-    questions::Questions,
     reactive::next_task,
     store::{Past, Run, Severity, Source, Store},
 };
@@ -264,10 +264,21 @@ pub async fn bring_back(attempt: &Attempt, files: &[File]) -> Result<(), Refusal
         .filter(|note| !note.is_empty())
         .for_each(|note| store.notify(Severity::Note, note));
     moments.pop();
-    let (moments, calls): (Rc<[Moment]>, _) = (moments.into(), Rc::new(Cell::new(0)));
+    let earlier = moments.into_iter().map(|moment| {
+        let load = move || {
+            let blob = moment.blob.clone();
+            Box::pin(async move { Ok(whole(&blob, true).await?.checkpoint()) }) as Task<_>
+        };
+        Earlier { step: moment.step, load: Box::new(load) }
+    });
+    let (earlier, calls): (Rc<[Earlier]>, _) = (earlier.collect(), Rc::new(Cell::new(0)));
     let past: Past = Rc::new(move |store| {
         calls.set(calls.get() + 1);
-        spawn_local(recall(store, moments.clone(), calls.clone()));
+        let (earlier, calls) = (earlier.clone(), calls.clone());
+        spawn_local(async move {
+            let call = (store.generation(), calls.get());
+            recall(store, &earlier, call, &calls).await;
+        });
     });
     if !store.link.with_untracked(|link| link.chapter.shows_lab()) {
         go(store, Chapter::Gpt, 0);
@@ -306,15 +317,6 @@ async fn last_sound(moments: &mut Vec<Moment>) -> Result<(Incoming, String), Ref
     Err(first.map_or(Refusal::NoRun, |(_, refusal)| refusal))
 }
 
-/// What is said of so many models that are no moments.
-fn left_out(count: usize, of_one: &str, of_more: &str) -> String {
-    match count {
-        0 => String::new(),
-        1 => format!("One model was left out because it {of_one}."),
-        _ => format!("{count} models were left out because they {of_more}."),
-    }
-}
-
 /// Why not all moments of a run are shown, where there may be at most so many.
 fn thinned(shown: usize, all: usize, most: usize, megabytes: u32) -> String {
     let shows = format!("The time bar shows {shown} of this run’s {all} moments");
@@ -326,42 +328,6 @@ fn thinned(shown: usize, all: usize, most: usize, megabytes: u32) -> String {
         format!(
             "{shows}: no more fit in {megabytes} MB. To see more, open the device at the top of the page, allow more memory, and open the folder again."
         )
-    }
-}
-
-/// Tells the engine of earlier moments that it does not have, one after the other, as long as it has their
-/// run and this is the latest of all calls.
-async fn recall(store: Store, moments: Rc<[Moment]>, calls: Rc<Cell<u32>>) {
-    let (run, call) = (store.generation(), calls.get());
-    let (mut broken, mut unusable) = (0, 0);
-    for moment in moments.iter() {
-        let is_known = Questions::from(store)
-            .recorded
-            .with_untracked(|recorded| recorded.steps.contains(&moment.step));
-        if is_known {
-            continue;
-        }
-        let recalled = whole(&moment.blob, true).await;
-        if calls.get() != call || !store.has(run) {
-            return;
-        }
-        match recalled {
-            Ok(incoming) => store.recall(Box::new(incoming.checkpoint())),
-            Err(Refusal::NotFinite) => unusable += 1,
-            Err(_) => broken += 1,
-        }
-    }
-    for note in [
-        left_out(broken, "couldn’t be read", "couldn’t be read"),
-        left_out(
-            unusable,
-            "has numbers that are NaN or infinite",
-            "have numbers that are NaN or infinite",
-        ),
-    ] {
-        if !note.is_empty() {
-            store.notify(Severity::Note, note);
-        }
     }
 }
 

@@ -33,6 +33,8 @@ impl Store {
                     CommandKind::Ask(id) => self.questions.answered(id, Some(Err(reason)), false),
                     // It is of no more use once a model can be built for another text.
                     CommandKind::Start => self.refuse_text(reason),
+                    // It was thinned out meanwhile.
+                    CommandKind::Moment => {}
                     _ => self.notify(Severity::Refusal, reason),
                 }
                 if command == CommandKind::Start {
@@ -59,6 +61,10 @@ impl Store {
                 self.diverged.set(Some(Diverged { step, loss, last_good }));
             }
             Event::Checkpoint(checkpoint) => self.on_checkpoint(checkpoint),
+            Event::Moment(moment) => {
+                self.keeping(|keeping| keeping.moments.take_in(moment));
+                kept::kept(self, kept::Act::Moment);
+            }
             Event::Pool(report) => self.on_pool(report),
             // Told apart before it comes here: it may be, or is, another engine's.
             Event::Failed { .. } | Event::Measured { .. } | Event::Filled { .. } => {}
@@ -72,6 +78,7 @@ impl Store {
         self.link.update(|link| link.gpt.learning_rate = rate);
         self.built.update(|link| link.gpt.learning_rate = rate);
         self.pace.update_value(Pace::restored);
+        self.keeping(|keeping| keeping.moments.forget_after(started.step));
         self.take_up(started);
         self.tell_of_past();
     }

@@ -2,7 +2,7 @@
 
 use burn::tensor::Tensor;
 use unroll_model::{
-    Evaluation, EvaluationSlice, Gpt, Slice, Snapshot, StepGradients, Trainer, read_all,
+    Evaluation, EvaluationSlice, Gpt, ReadError, Slice, Snapshot, StepGradients, Trainer, read_all,
 };
 use unroll_protocol::{Checkpoint, CurvePoint, Started};
 
@@ -138,6 +138,15 @@ impl Experiment {
         let model = self.trainer.model_of(checkpoint).map_err(|error| error.to_string())?;
         self.history.recall(step, model);
         Ok(())
+    }
+
+    /// The recorded moment of exactly this step; `None` where there is none. The future owns what it
+    /// reads.
+    pub fn moment(
+        &self,
+        step: u32,
+    ) -> Option<impl Future<Output = Result<Checkpoint, ReadError>> + use<>> {
+        self.history.of(step).map(|model| self.trainer.checkpoint_of(step, model))
     }
 
     /// See [`History::set_budget`].

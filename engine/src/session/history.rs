@@ -75,6 +75,12 @@ impl<T> History<T> {
         nearest.map(|(step, moment)| (*step, moment))
     }
 
+    /// The moment of exactly this step, if it is kept.
+    pub fn of(&self, step: u32) -> Option<&T> {
+        let at = self.kept.binary_search_by_key(&step, |(kept, _)| *kept).ok()?;
+        Some(&self.kept[at].1)
+    }
+
     /// The run is back at `step`: what came later is gone.
     pub fn forget_after(&mut self, step: u32) {
         self.kept.retain(|(kept, _)| *kept <= step);
@@ -229,6 +235,7 @@ mod tests {
         let near = |history: &mut History<u32>, step| history.ask(step).map(|(step, _)| step);
         assert_eq!([0, 3, 7, 99].map(|at| near(&mut history, Some(at))), [0, 4, 9, 9].map(Some));
         assert_eq!(near(&mut history, None), None);
+        assert_eq!([0, 3, 4, 9].map(|step| history.of(step)), [Some(&0), None, Some(&4), Some(&9)]);
         history.forget_after(5);
         assert_eq!(history.report(), Some((vec![0, 4], 80)));
         assert!(history.ends_with(4) && !history.ends_with(5));

@@ -53,31 +53,59 @@ impl Trainer {
     ///
     /// The future owns what it reads, so training may continue meanwhile.
     pub fn checkpoint(&self) -> impl Future<Output = Result<Checkpoint, ReadError>> + use<> {
-        let parameters = named_parameters(&self.model());
-        let moments = self.optimizer.moments().to_vec();
+        let moments = self.optimizer.moments().iter().cloned().map(Some).collect();
+        self.saved(self.step(), &self.model(), moments)
+    }
+
+    /// An earlier state of this run's model, after so many steps. The optimizer's running means of that
+    /// time are gone, so they are empty.
+    ///
+    /// The future owns what it reads, so training may continue meanwhile.
+    pub fn checkpoint_of(
+        &self,
+        step: u32,
+        model: &Gpt,
+    ) -> impl Future<Output = Result<Checkpoint, ReadError>> + use<> {
+        self.saved(step, model, Vec::new())
+    }
+
+    /// `moments` are those of each parameter, as far as there are any.
+    fn saved(
+        &self,
+        step: u32,
+        model: &Gpt,
+        moments: Vec<Option<Moments>>,
+    ) -> impl Future<Output = Result<Checkpoint, ReadError>> + use<> {
+        let parameters = named_parameters(model);
         let mut checkpoint = Checkpoint {
             spec: *self.spec(),
-            step: self.step(),
+            step,
             vocabulary: self.tokenizer().characters().to_vec(),
             merges: self.tokenizer().merges().as_flattened().to_vec(),
             parameters: Vec::with_capacity(parameters.len()),
         };
+        let mut moments = moments;
+        moments.resize_with(parameters.len(), || None);
         async move {
             let mut names = Vec::with_capacity(parameters.len());
             let mut tensors = Vec::with_capacity(3 * parameters.len());
             for ((name, shape, value), moments) in parameters.into_iter().zip(moments) {
-                names.push((name, shape));
-                tensors.extend([value, moments.first, moments.second]);
+                names.push((name, shape, moments.is_some()));
+                tensors.push(value);
+                tensors.extend(moments.into_iter().flat_map(|all| [all.first, all.second]));
             }
             let mut read = read_all(tensors).await?.into_iter();
             let mut next = || read.next().unwrap_or_default();
-            for (name, shape) in names {
+            for (name, shape, has_moments) in names {
                 let shape = shape.into_iter().map(|size| size as u32).collect();
+                let value = Array { shape, values: next() };
+                let [first_moment, second_moment] =
+                    [(); 2].map(|()| if has_moments { next() } else { Vec::new() });
                 checkpoint.parameters.push(SavedParameter {
                     name,
-                    value: Array { shape, values: next() },
-                    first_moment: next(),
-                    second_moment: next(),
+                    value,
+                    first_moment,
+                    second_moment,
                 });
             }
             Ok(checkpoint)
