@@ -237,6 +237,66 @@ test("a moment is held, and the cells show how far they have moved since", async
   await eventually(async () => (await compare.getAttribute("aria-pressed")) === "false", "let go");
 });
 
+test("all heads, and the large one, show how far they have moved", async (t) => {
+  const page = await site.open(t, `${SMALL}&view=heads`);
+  await live(page, "heads");
+  await stepTo(page, 3);
+  const all = async () => JSON.parse(await exported(page, "heads", "json-all"));
+  const then = await all();
+  assert.equal(then.value, "attention weight");
+  const compare = byId(page, "heads-since");
+  await compare.click();
+  await steps(page, 2);
+  await settled(page);
+  const grid = page.locator("#stage-view .head-grid");
+  await eventually(async () => (await grid.getAttribute("data-painted")) === "5", "painted");
+  assert.match(await byId(page, "figure-heads").locator(".scale").innerText(), /change since step 3/);
+  const largest = byId(page, "heads-chosen");
+  assert.match(await largest.innerText(), /^Largest in this head: query .* at step 3, /);
+  const moved = await all();
+  assert.match(moved.value, /^attention weight, change since step 3$/);
+  await byId(page, "head-l1-h2").click();
+  assert.equal(await compare.getAttribute("aria-pressed"), "true", "another head is compared as well");
+  await compare.click();
+  const now = await all();
+  const f32 = Math.fround;
+  const flat = (data) => data.values.flat(3).map(f32);
+  assert.deepEqual(flat(moved), flat(now).map((value, i) => f32(value - flat(then)[i])));
+  assert(flat(moved).some((value) => value !== 0));
+  // The same with one head large; the heads beside it are compared with it.
+  await openView(page, "attention");
+  await byId(page, "attention-since").click();
+  await steps(page, 1);
+  await settled(page);
+  assert.match((await exported(page, "attention", "csv")).split("\n")[1], /"weight, change since step 5"$/);
+  assert.match(await byId(page, "figure-attention").locator(".scale").innerText(), /change since step 5/);
+});
+
+test("an alignment is compared by its places, whatever is written there", async (t) => {
+  const page = await site.open(t, "?chapter=alignment&step=2");
+  await numberUntil(page, "loss-step", (step) => step === 2, "2");
+  await paused(page);
+  await settled(page);
+  const then = await exported(page, "alignment-weights");
+  await byId(page, "alignment-since").click();
+  await steps(page, 2);
+  await settled(page);
+  const moved = await exported(page, "alignment-weights");
+  assert.match(moved.value, /change since step 2$/);
+  await byId(page, "alignment-weights-cells").focus();
+  await eventually(async () => /at step 2, /.test(await byId(page, "alignment-weights-readout").innerText()), "it is said");
+  await byId(page, "alignment-since").click();
+  const now = await exported(page, "alignment-weights");
+  const f32 = Math.fround;
+  // What the decoder writes may have become another character, or one more.
+  const difference = (value, before) => (before === undefined || before === null ? null : f32(f32(value) - f32(before)));
+  assert.deepEqual(
+    moved.values.map((row) => row.map((value) => (value === null ? null : f32(value)))),
+    now.values.map((row, i) => row.map((value, j) => difference(value, then.values[i]?.[j]))),
+  );
+  assert(moved.values.flat().some((value) => value));
+});
+
 /** Waits until what the time bar plays is `state`: "rests", "plays" or "films". */
 const plays = (page, state) => page.locator(`[data-testid="time-replay"][data-state="${state}"]`).waitFor();
 

@@ -121,6 +121,30 @@ test("a twin is compared with its run cell by cell", async (t) => {
   );
 });
 
+test("a twin's states and layers are compared with the run's", async (t) => {
+  const f32 = Math.fround;
+  const page = await site.open(t, "?chapter=birnn&birnn-task=fill&twin=seed:2");
+  for (const [chapter, figure, numbers] of [
+    // Its sentence is the same with another seed; its made-up sequences are not.
+    ["birnn", "birnn", (data) => data.rows.filter((row) => row.values).flatMap((row) => row.values.flat())],
+    ["norm", "coupling", (data) => data.values.flat()],
+  ]) {
+    if (chapter !== "birnn") await page.goto(new URL(`?chapter=${chapter}&twin=seed:2`, site.url).href);
+    await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+    await byId(page, "twin").waitFor();
+    await followed(page);
+    const [run, twin] = await both(page, figure);
+    const compare = byId(halves(page)[1], `${figure}-since`);
+    await compare.click();
+    await compare.and(page.locator('[aria-pressed="true"]')).waitFor();
+    await settled(page);
+    const moved = await exported(page, figure, "json", halves(page)[1]);
+    assert.match(moved.value ?? moved.rows[0].kind, /twin minus run$/);
+    const [a, b] = [numbers(twin), numbers(run)];
+    assert.deepEqual(numbers(moved).map(f32), a.map((value, i) => f32(f32(value) - f32(b[i]))), chapter);
+  }
+});
+
 test("the lab has a twin too, and both start over together", async (t) => {
   const page = await site.open(t, `${SMALL}&twin=seed:2`);
   await live(page.locator("#stage-view"), "attention");
@@ -224,4 +248,57 @@ test("a twin that is changed before it has caught up stops where its run does", 
   await byId(page, "train-step").click();
   await numberUntil(page, "loss-step", (now) => now === step + 1, `${step + 1}`);
   assert.equal(await followed(page), step + 1);
+});
+
+test("a twin that is added late says so until it has caught up, and the reader keeps the place", async (t) => {
+  const page = await site.open(t, "?chapter=rnn&view=sum", { reducedMotion: "reduce" });
+  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+  await train(page, 600);
+  await paused(page);
+  const story = byId(page, "story");
+  const line = story.getByText("Imagine reading with one small index card", { exact: false }).first();
+  await line.evaluate((element) => element.scrollIntoView({ block: "start" }));
+  const down = () => line.evaluate((e) => e.getBoundingClientRect().top - e.closest(".story").getBoundingClientRect().top);
+  // What was read stays at the top, whatever becomes of the column's width.
+  const before = await down();
+  await byId(page, "twin-open").click();
+  await byId(page, "twin-late").waitFor();
+  assert.match(await byId(page, "twin-late").innerText(), /catching up to step 6\d\d/);
+  assert.match(await byId(page, "twin-own").innerText(), /step 6\d\d, loss \d/);
+  await byId(page, "twin-panel-close").click();
+  const compare = byId(byId(page, "twin"), "rnn-matrix-since");
+  assert.equal(await compare.getAttribute("aria-disabled"), "true", "at unlike steps nothing is compared");
+  await eventually(async () => Math.abs((await down()) - before) < 12, "the line is where it was");
+  await followed(page);
+  await byId(page, "twin-late").waitFor({ state: "detached" });
+  await eventually(async () => (await compare.getAttribute("aria-disabled")) !== "true", "now they can be");
+  await byId(page, "twin-end").click();
+  await eventually(async () => Math.abs((await down()) - before) < 12, "and there again");
+});
+
+test("on a phone each half says where the other one is", async (t) => {
+  const page = await site.open(t, "?chapter=rnn&twin=rnn-hidden:2", {
+    viewport: { width: 390, height: 844 }, reducedMotion: "reduce",
+  });
+  const left = () => byId(page, "twin").evaluate((e) => Math.round(e.getBoundingClientRect().left));
+  await byId(page, "twin").waitFor();
+  assert.equal(await left(), 390);
+  await byId(page, "twin-there").click();
+  await eventually(async () => (await left()) === 0, "the twin is in sight");
+  await byId(page, "twin-back").click();
+  await eventually(async () => (await left()) === 390, "the run is");
+});
+
+test("what the lab writes is steered once, for both halves", async (t) => {
+  const page = await site.open(t, `${SMALL}&view=writing&twin=seed:2`);
+  await byId(page, "twin").waitFor();
+  await eventually(async () => (await byId(page, "sample-text").count()) === 2, "both write");
+  assert.equal(await byId(page, "write-again").count(), 1);
+  assert.equal(await byId(page, "control-temperature").count(), 1);
+  const texts = () => byId(page, "sample-text").allInnerTexts();
+  await eventually(async () => (await texts()).every((text) => text.length > 100), "both have written");
+  const before = await texts();
+  await byId(page, "control-temperature").focus();
+  await page.keyboard.press("End");
+  await eventually(async () => (await texts()).every((text, i) => text !== before[i] && text.length > 100), "both write anew");
 });

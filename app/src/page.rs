@@ -9,7 +9,9 @@ use crate::{
     course::{ChapterMenu, Labs, Progress, Rail, gpt_provenance, use_navigation},
     embed::{self, Exports, use_embed},
     fetched::{Fetch, Settled, part},
-    figures::{Exporters, FigureTheme, attention_json, loss_json, provide_exporters},
+    figures::{
+        Exporters, FigureTheme, attention_json, loss_json, provide_exporters, view::HeadView,
+    },
     reactive::memo,
     store::{Severity, Store},
     teaching::{Glossary, Note, provide_lit},
@@ -106,8 +108,8 @@ fn exports(store: Store) -> Exports {
     Exports {
         attention: Callback::new(move |()| {
             let (layer, head) = store.link.with_untracked(|link| (link.gpt.layer, link.gpt.head));
-            let trace = store.own_trace()?;
-            attention_json(&trace, layer, head, &gpt_provenance(store))
+            let view = HeadView::new(store.own_trace()?, layer, head)?;
+            Some(attention_json(&view, &gpt_provenance(store)))
         }),
         loss: Callback::new(move |()| {
             let vocabulary =

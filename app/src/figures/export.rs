@@ -1,11 +1,9 @@
 //! Figures as text: JSON and CSV with every value at full `f32` precision (the shortest digits that
 //! read back as the same number), and with what made them. Pure functions, no browser.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use unroll_protocol::{ExperimentSpec, GptSpec, StudySpec, Trace};
+use unroll_protocol::{ExperimentSpec, GptSpec, StudySpec};
 
 use super::{curve::Curve, view::HeadView};
 
@@ -141,73 +139,62 @@ fn attention_head(view: &HeadView, shape: Value, provenance: &Provenance) -> Map
     map.insert("figure".into(), json!("attention"));
     map.insert("step".into(), json!(trace.step));
     map.insert("shape".into(), shape);
+    map.insert("value".into(), json!(view.value_name()));
     map.insert("dropped_tokens".into(), json!(trace.dropped));
     provenance.write_into(&mut map);
     map
 }
 
-/// The weights of one head, `values[query][key]`. `layer` and `head` count from 1, here and in the
-/// file. `None` where the trace holds no attention.
-pub fn attention_json(
-    trace: &Arc<Trace>,
-    layer: u32,
-    head: u32,
-    provenance: &Provenance,
-) -> Option<String> {
-    let view = HeadView::new(trace.clone(), layer, head)?;
-    let t = view.size();
-    let mut map = attention_head(&view, json!([t, t]), provenance);
+/// The weights of one head, `values[query][key]`. Layer and head count from 1 in the file.
+pub fn attention_json(view: &HeadView, provenance: &Provenance) -> String {
+    let (t, tokens) = (view.size(), &view.trace().tokens);
+    let mut map = attention_head(view, json!([t, t]), provenance);
     map.insert("layer".into(), json!(view.layer()));
     map.insert("head".into(), json!(view.head()));
-    map.insert("axes".into(), json!([axis("query", &trace.tokens), axis("key", &trace.tokens)]));
-    Some(open_object(&map, "values") + &rows_json(view.matrix(), t) + "}")
+    map.insert("axes".into(), json!([axis("query", tokens), axis("key", tokens)]));
+    open_object(&map, "values") + &rows_json(view.matrix(), t) + "}"
 }
 
 /// The weights of all heads, `values[layer][head][query][key]`, in pieces: put together they are
 /// one JSON document. Pieces, because all heads of a long sentence take longer to write than a
 /// page may stand still.
 pub fn attention_json_all(
-    trace: &Arc<Trace>,
+    view: &HeadView,
     provenance: &Provenance,
 ) -> impl Iterator<Item = String> + use<> {
-    let view = HeadView::new(trace.clone(), 1, 1);
-    let (layers, heads) = view.as_ref().map_or((0, 0), |v| (v.layers(), v.heads()));
-    let opening = view.as_ref().map(|view| {
-        let t = view.size();
-        let mut map = attention_head(view, json!([layers, heads, t, t]), provenance);
-        map.insert(
-            "axes".into(),
-            json!([
-                axis("layer", (1..=layers).collect::<Vec<_>>()),
-                axis("head", (1..=heads).collect::<Vec<_>>()),
-                axis("query", &trace.tokens),
-                axis("key", &trace.tokens)
-            ]),
-        );
-        open_object(&map, "values")
-    });
+    let (layers, heads, t) = (view.layers(), view.heads(), view.size());
+    let tokens = &view.trace().tokens;
+    let mut map = attention_head(view, json!([layers, heads, t, t]), provenance);
+    map.insert(
+        "axes".into(),
+        json!([
+            axis("layer", (1..=layers).collect::<Vec<_>>()),
+            axis("head", (1..=heads).collect::<Vec<_>>()),
+            axis("query", tokens),
+            axis("key", tokens)
+        ]),
+    );
+    let opening = open_object(&map, "values");
+    let view = view.clone();
     let matrices = (1..=layers).flat_map(move |l| (1..=heads).map(move |h| (l, h)));
-    let bodies = view.into_iter().flat_map(move |view| {
-        matrices.clone().map(move |(layer, head)| {
-            let open = if head > 1 {
-                ","
-            } else if layer > 1 {
-                ",["
-            } else {
-                "[["
-            };
-            let close = if head < heads {
-                ""
-            } else if layer < layers {
-                "]"
-            } else {
-                "]]}"
-            };
-            let view = view.of(layer, head);
-            format!("{open}{}{close}", rows_json(view.matrix(), view.size()))
-        })
+    let bodies = matrices.map(move |(layer, head)| {
+        let open = if head > 1 {
+            ","
+        } else if layer > 1 {
+            ",["
+        } else {
+            "[["
+        };
+        let close = if head < heads {
+            ""
+        } else if layer < layers {
+            "]"
+        } else {
+            "]]}"
+        };
+        format!("{open}{}{close}", rows_json(view.of(layer, head).matrix(), t))
     });
-    opening.into_iter().chain(bodies)
+    core::iter::once(opening).chain(bodies)
 }
 
 /// A CSV field, quoted where it must be (RFC 4180).
@@ -228,14 +215,9 @@ pub fn csv_comment(figure: &str, provenance: &Provenance) -> String {
 /// The weights of one head: one line a cell, `query,query_token,key,key_token,weight`, positions
 /// counted from 1 and blocked cells left out.
 pub fn attention_csv(view: &HeadView, provenance: &Provenance) -> String {
-    let what = format!(
-        "attention weights, layer {}, head {}, step {}",
-        view.layer(),
-        view.head(),
-        view.trace().step
-    );
-    let mut text = csv_comment(&what, provenance);
-    text.push_str("query,query_token,key,key_token,weight\n");
+    let mut text = csv_comment(&view.title(), provenance);
+    let value = field(view.value_name().trim_start_matches("attention "));
+    text.push_str(&format!("query,query_token,key,key_token,{value}\n"));
     let labels: Vec<String> = view.trace().tokens.iter().map(|t| field(t)).collect();
     for (q, query) in labels.iter().enumerate() {
         for (k, (key, weight)) in labels.iter().zip(view.row(q)).enumerate() {
@@ -288,6 +270,8 @@ pub fn loss_csv(curve: &Curve, provenance: &Provenance) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::figures::{curve, view};
 
@@ -305,8 +289,8 @@ mod tests {
 
     #[test]
     fn one_head_reads_back_exactly() {
-        let trace = Arc::new(view::tests::trace());
-        let text = attention_json(&trace, 2, 1, &provenance()).unwrap();
+        let view = HeadView::new(Arc::new(view::tests::trace()), 2, 1).unwrap();
+        let text = attention_json(&view, &provenance());
         let read: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(read["shape"], json!([3, 3]));
         assert_eq!(
@@ -315,7 +299,6 @@ mod tests {
         );
         assert_eq!(read["axes"][1]["labels"], json!(["a", " ", "\u{fffd}"]));
         assert_eq!(read["experiment"]["seed"], json!(unroll_protocol::Link::default().seed));
-        let view = HeadView::new(trace, 2, 1).unwrap();
         for q in 0..3 {
             for k in 0..3 {
                 let value = read["values"][q][k].as_f64().unwrap() as f32;
@@ -326,15 +309,12 @@ mod tests {
 
     #[test]
     fn all_heads_are_one_document() {
-        let trace = Arc::new(view::tests::trace());
-        let text: String = attention_json_all(&trace, &provenance()).collect();
+        let view = HeadView::new(Arc::new(view::tests::trace()), 2, 1).unwrap();
+        let text: String = attention_json_all(&view, &provenance()).collect();
         let read: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(read["shape"], json!([2, 2, 3, 3]));
         let value = read["values"][1][0][2][1].as_f64().unwrap() as f32;
-        assert_eq!(value, HeadView::new(trace, 2, 1).unwrap().weight(2, 1));
-        let empty = Arc::new(Trace::default());
-        assert_eq!(attention_json_all(&empty, &provenance()).count(), 0);
-        assert_eq!(attention_json(&empty, 1, 1, &provenance()), None);
+        assert_eq!(value, view.weight(2, 1));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The small pictures of all heads, painted on one canvas that lies over their buttons.
 //!
 //! They are not small [`super::MatrixFigure`]s. Those are images of one pixel a cell, which the browser
-//! scales and averages where several cells share a pixel. Here each pixel shows its largest weight,
+//! scales and averages where several cells share a pixel. Here each pixel shows its largest number,
 //! and all heads are written into one image, so that a hundred of them are one call.
 
 use core::ops::Range;
@@ -188,8 +188,7 @@ impl Sheet {
 }
 
 /// Writes one head, `side` pixels wide and high, at `left`, `top` of `pixels`, RGBA, `width` across.
-/// Where a pixel holds several cells, it shows the largest weight among them; where all are blocked,
-/// the ground.
+/// Where a pixel holds several cells, it shows the one farthest from 0; where all are blocked, the ground.
 fn paint_head(
     view: &HeadView,
     colors: &Colors,
@@ -199,9 +198,11 @@ fn paint_head(
     pixels: &mut [u8],
     width: usize,
 ) {
-    /// Less than every weight. What is not a number is never more, and so not shown as one.
-    const NONE: f32 = -1.0;
-    let (t, weights, mask) = (view.size(), view.matrix(), &view.trace().mask);
+    /// What is not a number is never more, and so not shown as one.
+    fn more(value: f32, than: f32) -> bool {
+        value.abs() > than.abs() || than.is_nan() && !value.is_nan()
+    }
+    let (t, weights, mask, map) = (view.size(), view.matrix(), &view.trace().mask, view.map());
     // The keys of each pixel from left to right, and so the queries from top to bottom.
     let cells = |pixel: usize| {
         let first = pixel * t / side;
@@ -209,17 +210,17 @@ fn paint_head(
     };
     let ranges: Vec<Range<usize>> = (0..side).map(cells).collect();
     // The largest of the queries of a line, for each key.
-    let mut largest = vec![NONE; t];
+    let mut largest = vec![f32::NAN; t];
     let mut of = &(0..0);
     for (y, queries) in ranges.iter().enumerate() {
         // A cell of several pixels is looked up once.
         if queries != of {
             of = queries;
-            largest.fill(NONE);
+            largest.fill(f32::NAN);
             for query in queries.clone() {
                 let row = weights[query * t..][..t].iter().zip(&mask[query * t..][..t]);
                 for (largest, (&weight, &open)) in largest.iter_mut().zip(row) {
-                    if open && weight > *largest {
+                    if open && more(weight, *largest) {
                         *largest = weight;
                     }
                 }
@@ -227,11 +228,13 @@ fn paint_head(
         }
         let line = &mut pixels[4 * ((top + y) * width + left)..][..4 * side];
         for (pixel, keys) in line.chunks_exact_mut(4).zip(&ranges) {
-            let weights = largest[keys.clone()].iter();
-            let weight =
-                weights.fold(NONE, |most, &weight| if weight > most { weight } else { most });
-            let color =
-                if weight == NONE { colors.palette.blocked } else { colors.ramp.at(weight) };
+            let values = largest[keys.clone()].iter();
+            let value =
+                values.fold(f32::NAN, |most, &value| if more(value, most) { value } else { most });
+            let color = match value.is_nan() {
+                true => colors.palette.blocked,
+                false => map.color(value, colors),
+            };
             pixel.copy_from_slice(&color.pixel(opacity));
         }
     }
@@ -312,6 +315,21 @@ mod tests {
         let ground = Palette::LIGHT.blocked.pixel(255);
         assert_eq!(line(1), [color(0.4), ground, ground]);
         assert_eq!(line(2), [ground, color(0.0), color(0.0)]);
+    }
+
+    #[test]
+    fn differences_show_what_moved_most_either_way() {
+        use crate::figures::{matrix_data::Matrix, scale::ValueMap};
+        let view = view(4, 0);
+        let map = ValueMap::Signed { limit: 0.5 };
+        let mut values = vec![0.0; 16];
+        // Below, two keys of one pixel: the one that fell shows.
+        (values[12], values[13]) = (0.1, -0.4);
+        let part = Matrix { values, map, ..Matrix::clone(&view.matrices()[0]) };
+        let pixels = painted(&view.compared(&[Arc::new(part)]), 2, 255);
+        let colors = Colors::new(&Palette::LIGHT);
+        assert_eq!(pixels[60 * 7 + 4], map.color(-0.4, &colors).pixel(255));
+        assert_eq!(pixels[60 * 7 + 5], map.color(0.0, &colors).pixel(255));
     }
 
     #[test]

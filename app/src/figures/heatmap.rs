@@ -9,12 +9,10 @@ use super::{
     canvas::use_size,
     cells::{Cells, Marks},
     hue::Hue,
-    matrix_data::Matrix,
     matrix_paint::{Geometry, Look},
     reading::{Reading, offset, step_cell},
-    scale::ScaleBar,
+    scale::{ScaleBar, ValueMap},
     select::{Cell, Selection},
-    since::Since,
     theme::Colors,
     token,
     view::HeadView,
@@ -27,13 +25,12 @@ const LOOK: Look = Look { shrinks: true, row_hue: Hue::Query, column_hue: Hue::K
 #[component]
 pub fn Heatmap(
     view: Memo<Option<HeadView>>,
-    /// The view's weights, or what they are compared with.
-    matrix: Memo<Arc<Matrix>>,
     selection: Selection,
     colors: Memo<Colors>,
 ) -> impl IntoView {
     let square = NodeRef::<html::Div>::new();
     let size = use_size(square);
+    let matrix = memo(move || Arc::new(HeadView::to_matrix(view.get().as_ref())));
     let geometry = memo(move || matrix.with(|m| Geometry::new(m, size.get(), LOOK)));
     let hit = move |e| {
         let (g, (x, y)) = (geometry.get_untracked(), offset(&e));
@@ -122,11 +119,10 @@ pub fn Heatmap(
     }
 }
 
-/// The map from color to weight, with the weight that is being read marked on it.
+/// The map from color to weight, or to what the view holds, with the one that is being read marked on it.
 #[component]
 pub fn WeightScale(
     view: Memo<Option<HeadView>>,
-    since: Since,
     selection: Selection,
     colors: Memo<Colors>,
 ) -> impl IntoView {
@@ -134,18 +130,27 @@ pub fn WeightScale(
         move |query, key| view.with(|v| v.as_ref().is_some_and(|v| v.is_blocked(query, key)));
     let weight = move || {
         let Cell { query, key: Some(key) } = selection.focus()? else { return None };
-        if since.is_on() {
-            return Some(since.shown.get().value(query, key)).filter(|v| v.is_finite());
-        }
         view.with(|v| Some(v.as_ref()?.weight(query, key))).filter(|_| !blocked(query, key))
     };
+    let (label, map) = scale_of(view);
     view! {
         <ScaleBar
-            label=Signal::derive(move || since.shown.get().value_name.clone())
-            map=Signal::derive(move || since.shown.get().map)
+            label
+            map
             colors
             value=Signal::derive(weight)
             absent="blocked by the mask"
         />
     }
+}
+
+/// What is beside the scale of a view's numbers, and the scale.
+pub fn scale_of(view: Memo<Option<HeadView>>) -> (Signal<String>, Signal<ValueMap>) {
+    let map = Signal::derive(move || {
+        view.with(|v| v.as_ref().map_or_else(ValueMap::default, HeadView::map))
+    });
+    let name = move || {
+        view.with(|v| v.as_ref().map_or("attention weight", HeadView::value_name).to_owned())
+    };
+    (Signal::derive(name), map)
 }

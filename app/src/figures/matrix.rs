@@ -57,8 +57,8 @@ pub fn MatrixFigure(
     let size = use_size(scroller);
     let colors = use_colors();
     let latest = use_latest(matrix, use_visible(root));
-    let since = use_since(latest);
-    let shown = since.shown;
+    let since = use_since(move || vec![latest.get()]);
+    let shown = since.shown(0, latest);
     let [head, foot] = [&above, &below].map(|strip| strip.as_ref().map(|strip| strip.height));
     let height_of = |strip: Option<Signal<f64>>| strip.map_or(0.0, |height| height.get());
     let geometry = memo(move || {
@@ -149,7 +149,7 @@ pub fn MatrixFigure(
     };
 
     let sentence = move |(row, column): Place, matrix: &Matrix| match describe {
-        _ if since.is_on() => since.describe((row, column)).unwrap_or_default(),
+        _ if since.is_on() => since.describe(0, (row, column)).unwrap_or_default(),
         Some(describe) => describe.run((row, column, matrix.value(row, column))),
         None => matrix.describe(row, column),
     };

@@ -59,6 +59,14 @@ impl ValueMap {
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
     }
 
+    /// How deep the color of `value` is, 0 to 1.
+    pub fn depth(self, value: f32) -> f32 {
+        match self {
+            Self::Signed { .. } => (2.0 * self.share(value) - 1.0).abs(),
+            Self::Probability | Self::Size { .. } => self.share(value),
+        }
+    }
+
     /// The value at `share` of the scale.
     pub fn value(self, share: f32) -> f32 {
         match self {
@@ -155,7 +163,9 @@ mod tests {
         assert!(!signed.holds(-2.6) && signed.holds(2.5));
         assert_eq!(ValueMap::Probability.ticks(), ["0", "0.25", "0.5", "0.75", "1"]);
         assert!(ValueMap::Probability.share(f32::NAN) == 0.0);
+        assert_eq!([-2.5, 0.0, 1.25].map(|v| signed.depth(v)), [1.0, 0.0, 0.5]);
         let size = ValueMap::Size { limit: 2.0 };
+        assert_eq!(size.depth(0.5), 0.25);
         assert_eq!(size.ticks(), ["0", "0.5", "1", "1.5", "2"]);
         assert_eq!([0.0, 0.5, 2.0, 9.0].map(|v| size.share(v)), [0.0, 0.25, 1.0, 1.0]);
         assert!(size.holds(2.0) && !size.holds(2.1) && !size.holds(-0.1));

@@ -1,5 +1,5 @@
-//! How far a matrix has moved since a moment of training: its picture is held, and from then on the
-//! cells show the difference. In a twin, how far it is from the same matrix of the run.
+//! How far a figure's numbers have moved since a moment of training: its picture is held, and from then
+//! on the cells show the difference. In a twin, how far they are from the same numbers of the run.
 //!
 //! A figure has no more of it than [`Since`]: what holds the picture is fetched behind the first one.
 
@@ -9,7 +9,7 @@ use leptos::{context::Provider, prelude::*};
 
 use super::{
     cells::Place,
-    export::Provenance,
+    export::{Experiment, Provenance},
     matrix_data::Matrix,
     scale::{ValueMap, limit},
     second::Second,
@@ -22,22 +22,24 @@ use crate::{
 /// No scale of differences ends below this: what has not moved has no color.
 const LEAST: f64 = 0.001;
 
+/// The matrices of a figure; most have one. Those with the same name of their values have one scale.
+type Parts = Vec<Arc<Matrix>>;
+
 /// A figure's held picture. `Copy`: handles of the owner it was made under.
 #[derive(Clone, Copy)]
 pub struct Since {
-    live: Memo<Arc<Matrix>>,
+    live: Memo<Parts>,
     held: RwSignal<Option<Held>>,
-    /// What to show: the matrix as it is, or its difference from the one that is held.
-    pub shown: Memo<Arc<Matrix>>,
+    moved: Memo<Option<Parts>>,
 }
 
 /// A picture, and what is done with it.
 #[derive(Clone)]
 struct Held {
     from: From,
-    matrix: Arc<Matrix>,
-    moved: fn(&Self, &Arc<Matrix>) -> Arc<Matrix>,
-    describe: fn(&Self, &Matrix, Place) -> String,
+    parts: Parts,
+    moved: fn(&Self, &Parts) -> Parts,
+    describe: fn(&Self, &Matrix, &Matrix, usize, Place) -> String,
 }
 
 /// Where a held picture is from.
@@ -49,16 +51,27 @@ enum From {
     Run,
 }
 
-pub fn use_since(live: Memo<Arc<Matrix>>) -> Since {
-    let held = RwSignal::new(None::<Held>);
-    let shown = memo(move || {
-        let live = live.get();
-        held.with(|held| match held {
-            Some(held) => (held.moved)(held, &live),
-            None => live,
-        })
-    });
-    Since { live, held, shown }
+/// A figure of the matrices that `live` gives. It is asked only while they are compared.
+pub fn use_since(live: impl Fn() -> Parts + Send + Sync + 'static) -> Since {
+    fn erased(live: Box<dyn Fn() -> Parts + Send + Sync>) -> Since {
+        let live = Memo::new_with_compare(move |_| live(), |_, _| true);
+        let held = RwSignal::new(None::<Held>);
+        let moved = Memo::new_with_compare(
+            move |_| {
+                held.with(|held| {
+                    held.as_ref().map(|held| live.with(|live| (held.moved)(held, live)))
+                })
+            },
+            |_, _| true,
+        );
+        Since { live, held, moved }
+    }
+    erased(Box::new(live))
+}
+
+/// What is beside a short scale, where the figure itself says what the values are: "change since step 3".
+pub fn short_name(value_name: &str) -> &str {
+    value_name.split_once(", ").map_or(value_name, |(_, change)| change)
 }
 
 impl Since {
@@ -67,25 +80,44 @@ impl Since {
         self.held.with(Option::is_some)
     }
 
+    /// The matrices' differences from those that are held; `None` where none are.
+    pub fn all(self) -> Option<Vec<Arc<Matrix>>> {
+        self.moved.get()
+    }
+
+    /// One of [`Self::all`].
+    pub fn moved(self, part: usize) -> Option<Arc<Matrix>> {
+        self.moved.with(|moved| moved.as_ref()?.get(part).cloned())
+    }
+
+    /// What to show of a matrix: its difference, or `live`, which it is.
+    pub fn shown(self, part: usize, live: Memo<Arc<Matrix>>) -> Memo<Arc<Matrix>> {
+        memo(move || self.moved(part).unwrap_or_else(|| live.get()))
+    }
+
     /// What a cell was and is, as a sentence; `None` where no picture is held.
-    pub fn describe(self, place: Place) -> Option<String> {
-        let live = self.live.get();
-        self.held.with(|held| held.as_ref().map(|held| (held.describe)(held, &live, place)))
+    pub fn describe(self, part: usize, place: Place) -> Option<String> {
+        let moved = self.moved(part)?;
+        let now = self.live.with(|live| live.get(part).cloned())?;
+        self.held.with(|held| {
+            let held = held.as_ref()?;
+            Some((held.describe)(held, &now, &moved, part, place))
+        })
     }
 
     /// The button that holds the picture, and lets it go.
     ///
-    /// Once `title` or the experiment is another, the picture is let go. `place` is the cell whose
-    /// change is said beside the button.
+    /// Once `title` or the experiment is another, the picture is let go. `said` is a change that is said
+    /// beside the button.
     pub fn button(
         self,
         name: &'static str,
         title: Signal<String>,
         provenance: Signal<Provenance>,
-        place: Signal<Option<Place>>,
+        said: Signal<Option<String>>,
     ) -> impl IntoView {
         const BUTTON: Fetch = part!(since: View = button);
-        let comparing = Comparing { since: self, name, title, provenance, place };
+        let comparing = Comparing { since: self, name, title, provenance, said };
         let button = fetched_later(BUTTON, "The comparison");
         view! { <Provider value=comparing>{button}</Provider> }
     }
@@ -97,20 +129,20 @@ struct Comparing {
     name: &'static str,
     title: Signal<String>,
     provenance: Signal<Provenance>,
-    place: Signal<Option<Place>>,
+    said: Signal<Option<String>>,
 }
 
-/// A figure's name and its matrix.
-type Named = (&'static str, Memo<Arc<Matrix>>);
+/// A figure's name and its matrices.
+type Named = (&'static str, Memo<Parts>);
 
 thread_local! {
-    /// The matrices on the page that can be compared; none of a twin.
+    /// What is on the page that can be compared; nothing of a twin.
     static OF_RUN: RefCell<Vec<Named>> = const { RefCell::new(Vec::new()) };
     static CHANGED: ArcTrigger = ArcTrigger::new();
 }
 
-/// Has a twin find the matrix for as long as its owner lives.
-fn register(name: &'static str, live: Memo<Arc<Matrix>>) {
+/// Has a twin find the matrices for as long as their owner lives.
+fn register(name: &'static str, live: Memo<Parts>) {
     OF_RUN.with_borrow_mut(|all| all.push((name, live)));
     CHANGED.with(ArcTrigger::notify);
     on_cleanup(move || {
@@ -123,8 +155,8 @@ fn register(name: &'static str, live: Memo<Arc<Matrix>>) {
     });
 }
 
-/// The matrix of the run that is shown under this name, as it is now. Tracks it.
-fn of_run(name: &str) -> Option<Arc<Matrix>> {
+/// The matrices of the run that are shown under this name, as they are now. Tracks them.
+fn of_run(name: &str) -> Option<Parts> {
     CHANGED.with(ArcTrigger::track);
     let found = OF_RUN.with_borrow(|all| all.iter().rev().find(|one| one.0 == name).copied());
     found.and_then(|(_, live)| live.try_get())
@@ -132,10 +164,10 @@ fn of_run(name: &str) -> Option<Arc<Matrix>> {
 
 fn button() -> AnyView {
     let comparing: Comparing = expect_context();
-    if use_context::<Second>().is_some() {
-        return with_run(comparing);
+    if let Some(Second { behind }) = use_context() {
+        return with_run(comparing, behind);
     }
-    let Comparing { since, name, title: of, provenance, place } = comparing;
+    let Comparing { since, name, title: of, provenance, said } = comparing;
     let Since { live, held, .. } = since;
     register(name, live);
     let let_go = move || {
@@ -151,8 +183,10 @@ fn button() -> AnyView {
     });
     // Of another sentence there is nothing to compare.
     effect(move || {
-        let live = live.get();
-        if held.with_untracked(|h| h.as_ref().is_some_and(|h| !live.has_cells_of(&h.matrix))) {
+        let other = held.with(|held| {
+            held.as_ref().is_some_and(|held| live.with(|live| !are_alike(live, &held.parts)))
+        });
+        if other {
             let_go();
         }
     });
@@ -160,8 +194,8 @@ fn button() -> AnyView {
     let press = move |()| match step.get_untracked() {
         _ if held.with_untracked(Option::is_some) => held.set(None),
         Some(step) => {
-            let matrix = live.get_untracked();
-            held.set(Some(Held { from: From::Step(step), matrix, moved, describe }));
+            let parts = live.get_untracked();
+            held.set(Some(Held { from: From::Step(step), parts, moved, describe }));
         }
         None => {}
     };
@@ -175,92 +209,124 @@ fn button() -> AnyView {
             .to_owned(),
     };
     let title = Signal::derive(title);
-    switch(name, since, place, title, cannot.into(), Callback::new(press))
+    let press = Callback::new(press);
+    // A model that others trained has no other moment.
+    let has_moments =
+        memo(move || provenance.with(|p| !matches!(p.experiment, Some(Experiment::Given(_)))));
+    (move || has_moments.get().then(|| switch(name, since, said, title, cannot.into(), press)))
+        .into_any()
 }
 
-/// In a twin: the button that compares with the run, and goes on doing so as both train.
-fn with_run(
-    Comparing { since: Since { live, held, shown }, name, place, .. }: Comparing,
-) -> AnyView {
+/// In a twin: the button that compares with the run, and goes on doing so as both train. Not while the
+/// twin is far `behind`: at unlike steps the difference says little.
+fn with_run(Comparing { since, name, said, .. }: Comparing, behind: Signal<bool>) -> AnyView {
+    let Since { live, held, .. } = since;
     let is_on = RwSignal::new(false);
-    let other =
-        memo(move || of_run(name).filter(|other| live.with(|live| live.has_cells_of(other))));
+    let other = Memo::new_with_compare(
+        move |_| of_run(name).filter(|other| live.with(|live| are_alike(live, other))),
+        |_, _| true,
+    );
     effect(move || {
-        let run = other.get().filter(|_| is_on.get());
+        let run = other.get().filter(|_| is_on.get() && !behind.get());
         if run.is_some() || held.with_untracked(Option::is_some) {
-            held.set(run.map(|matrix| Held { from: From::Run, matrix, moved, describe }));
+            held.set(run.map(|parts| Held { from: From::Run, parts, moved, describe }));
         }
     });
-    let cannot = memo(move || other.with(Option::is_none));
+    let cannot = memo(move || behind.get() || other.with(Option::is_none));
     let title = move || match (is_on.get(), cannot.get()) {
+        _ if behind.get() => {
+            "The twin is still catching up. Once it is at the run’s step, you can compare the two"
+        }
         (_, true) => "The run has no cells like these to compare with",
         (true, _) => "Showing twin minus run. Press to show the values again",
         (false, _) => "Show in each cell the twin’s value minus the run’s",
     };
     let title = Signal::derive(move || title().to_owned());
     let press = Callback::new(move |()| {
-        let can = other.with_untracked(Option::is_some);
+        let can = !cannot.get_untracked();
         is_on.update(|on| *on = can && !*on);
     });
-    switch(name, Since { live, held, shown }, place, title, cannot.into(), press)
+    switch(name, since, said, title, cannot.into(), press)
 }
 
-/// The button, and what is said of the cell at `place` while a picture is held.
+/// The button, and what is said beside it while a picture is held.
 fn switch(
     name: &'static str,
     since: Since,
-    place: Signal<Option<Place>>,
+    said: Signal<Option<String>>,
     title: Signal<String>,
     cannot: Signal<bool>,
     press: Callback<()>,
 ) -> AnyView {
-    let said = move || place.get().and_then(|place| since.describe(place));
     view! {
         <button type="button" class="figure-act figure-since" data-testid=format!("{name}-since") title=title
             aria-pressed=move || since.is_on().to_string() aria-disabled=move || cannot.get().then_some("true")
             on:click=move |_| press.run(())>
             "Compare"
         </button>
-        {move || said().map(|said| view! {
+        {move || said.get().filter(|_| since.is_on()).map(|said| view! {
             <p class="since-says" translate="no" data-testid=format!("{name}-change")>{said}</p>
         })}
     }
     .into_any()
 }
 
-fn moved(held: &Held, live: &Arc<Matrix>) -> Arc<Matrix> {
-    live.since(&held.matrix, held.from).map_or_else(|| live.clone(), Arc::new)
+/// Whether both are of the same cells, part by part.
+fn are_alike(some: &Parts, other: &Parts) -> bool {
+    let is_there = |part: &Arc<Matrix>| part.shape() != (0, 0);
+    some.len() == other.len()
+        && some.iter().any(is_there)
+        && some.iter().zip(other).all(|(one, two)| {
+            (one.has_cells_of(two) && one.row_axis == two.row_axis)
+                || !(is_there(one) || is_there(two))
+        })
 }
 
-fn describe(held: &Held, live: &Matrix, (row, column): Place) -> String {
-    let (then, now) = (held.matrix.value(row, column), live.value(row, column));
-    let place = live.since(&held.matrix, held.from).map(|moved| moved.describe(row, column));
-    let place = place.unwrap_or_default();
-    match (then.is_finite() && now.is_finite(), held.from) {
-        (true, From::Step(step)) => format!("{place} ({then:.4} at step {step}, {now:.4} here)"),
-        (true, From::Run) => format!("{place} ({then:.4} in the run, {now:.4} in the twin)"),
-        (false, _) => place,
+fn moved(held: &Held, live: &Parts) -> Parts {
+    if !are_alike(live, &held.parts) {
+        return live.clone();
     }
-}
-
-impl Matrix {
-    /// Each value minus what it is in `then`; `None` unless the cells are the same.
-    fn since(&self, then: &Self, from: From) -> Option<Self> {
-        if !self.has_cells_of(then) {
-            return None;
+    let apart = |(now, then): (&Arc<Matrix>, &Arc<Matrix>)| -> Vec<f32> {
+        now.values.iter().zip(&then.values).map(|(now, then)| now - then).collect()
+    };
+    let apart: Vec<Vec<f32>> = live.iter().zip(&held.parts).map(apart).collect();
+    let mut scales: Vec<(&str, f64)> = Vec::new();
+    for (part, values) in live.iter().zip(&apart) {
+        let finite = values.iter().copied().filter(|value| value.is_finite());
+        let most = finite.map(|value| f64::from(value.abs())).fold(0.0, f64::max);
+        match scales.iter_mut().find(|scale| scale.0 == part.value_name) {
+            Some(scale) => scale.1 = scale.1.max(most),
+            None => scales.push((&part.value_name, most)),
         }
-        let values: Vec<f32> =
-            self.values.iter().zip(&then.values).map(|(now, then)| now - then).collect();
-        let moved = values.iter().copied().filter(|v| v.is_finite()).map(f64::from);
-        Some(Self {
-            map: ValueMap::Signed { limit: limit(moved).max(LEAST) as f32 },
-            value_name: match from {
-                From::Step(step) => format!("{}, change since step {step}", self.value_name),
-                From::Run => format!("{}, twin minus run", self.value_name),
+    }
+    let part = |(now, values): (&Arc<Matrix>, Vec<f32>)| {
+        let most = scales.iter().find(|scale| scale.0 == now.value_name).map(|scale| scale.1);
+        let name = &now.value_name;
+        Arc::new(Matrix {
+            map: ValueMap::Signed { limit: limit(most.into_iter()).max(LEAST) as f32 },
+            value_name: match held.from {
+                From::Step(step) => format!("{name}, change since step {step}"),
+                From::Run => format!("{name}, twin minus run"),
             },
             values,
-            ..self.clone()
+            row_axis: now.row_axis.clone(),
+            column_axis: now.column_axis.clone(),
+            rows: now.rows.clone(),
+            columns: now.columns.clone(),
+            absent: now.absent.clone(),
         })
+    };
+    live.iter().zip(apart).map(part).collect()
+}
+
+fn describe(held: &Held, now: &Matrix, moved: &Matrix, part: usize, place: Place) -> String {
+    let (row, column) = place;
+    let then = held.parts.get(part).map_or(f32::NAN, |then| then.value(row, column));
+    let (now, said) = (now.value(row, column), moved.describe(row, column));
+    match (then.is_finite() && now.is_finite(), held.from) {
+        (true, From::Step(step)) => format!("{said} ({then:.4} at step {step}, {now:.4} here)"),
+        (true, From::Run) => format!("{said} ({then:.4} in the run, {now:.4} in the twin)"),
+        (false, _) => said,
     }
 }
 
@@ -269,28 +335,66 @@ mod tests {
     use super::*;
     use crate::figures::matrix_data::tests::small;
 
+    fn held(from: From, parts: &[&Matrix]) -> Held {
+        Held { from, parts: list(parts), moved, describe }
+    }
+
+    fn list(parts: &[&Matrix]) -> Parts {
+        parts.iter().map(|part| Arc::new(Matrix::clone(part))).collect()
+    }
+
     #[test]
     fn a_difference_has_a_scale_of_its_own_and_no_value_where_either_has_none() {
         let then = small();
         let mut now = small();
         now.values[0] = 0.25;
         now.values[5] = f32::NAN;
-        let moved = now.since(&then, From::Step(12)).unwrap();
-        assert_eq!(moved.map, ValueMap::Signed { limit: 0.5 });
-        assert_eq!(moved.values[..3], [-0.25, 0.0, 0.0]);
-        assert!(moved.values[3].is_nan() && moved.values[5].is_nan());
-        assert_eq!(moved.value_name, "h, change since step 12");
+        let at_12 = held(From::Step(12), &[&then]);
+        let change = &moved(&at_12, &list(&[&now]))[0];
+        assert_eq!(change.map, ValueMap::Signed { limit: 0.5 });
+        assert_eq!(change.values[..3], [-0.25, 0.0, 0.0]);
+        assert!(change.values[3].is_nan() && change.values[5].is_nan());
+        assert_eq!(change.value_name, "h, change since step 12");
         assert_eq!(
-            then.since(&then, From::Run).unwrap().map,
-            ValueMap::Signed { limit: LEAST as f32 }
+            [&change.value_name, &now.value_name].map(|name| short_name(name)),
+            ["change since step 12", "h"]
         );
-        let other = Matrix { columns: vec!["a".into(), "b".into(), "c".into()], ..small() };
-        assert_eq!(other.since(&then, From::Run), None, "another sentence");
-        let held =
-            Held { from: From::Step(12), matrix: Arc::new(then), moved: super::moved, describe };
-        let said = (held.describe)(&held, &now, (0, 0));
+        let run = held(From::Run, &[&then]);
+        assert_eq!(moved(&run, &list(&[&then]))[0].map, ValueMap::Signed { limit: LEAST as f32 });
+        let said = describe(&at_12, &now, change, 0, (0, 0));
         assert_eq!(said, "unit ‘u1’ (1), time ‘a’ (1): -0.2500 (0.5000 at step 12, 0.2500 here)");
-        let said = (held.describe)(&Held { from: From::Run, ..held.clone() }, &now, (0, 0));
+        let said = describe(&run, &now, change, 0, (0, 0));
         assert!(said.ends_with("-0.2500 (0.5000 in the run, 0.2500 in the twin)"), "{said}");
+    }
+
+    #[test]
+    fn only_the_same_cells_are_compared() {
+        let then = small();
+        let none = Matrix::default();
+        let other = Matrix { columns: vec!["a".into(), "b".into(), "c".into()], ..small() };
+        let elsewhere = Matrix { row_axis: "layer 2, unit".into(), ..small() };
+        let alike = |some: &[&Matrix], other: &[&Matrix]| are_alike(&list(some), &list(other));
+        assert!(alike(&[&then], &[&then]) && alike(&[&then, &none], &[&then, &none]));
+        assert!(!alike(&[&other], &[&then]), "another sentence");
+        assert!(!alike(&[&elsewhere], &[&then]), "another layer");
+        assert!(!alike(&[&then, &then], &[&then]) && !alike(&[&then, &none], &[&then, &then]));
+        assert!(!alike(&[&none], &[&none]) && !alike(&[], &[]), "nothing is there");
+        let live = list(&[&other]);
+        assert!(Arc::ptr_eq(&moved(&held(From::Run, &[&then]), &live)[0], &live[0]));
+    }
+
+    #[test]
+    fn parts_with_the_same_name_of_values_have_one_scale() {
+        let then = small();
+        let by = |by: f32, name: &str| {
+            let values = then.values.iter().map(|value| value + by).collect();
+            Matrix { values, value_name: name.into(), ..small() }
+        };
+        let state = |by_: f32| by(by_, "state");
+        let (then, now) =
+            ([&state(0.0), &state(0.0), &then], [&state(0.1), &state(0.7), &by(3.0, "h")]);
+        let moved = moved(&held(From::Run, &then), &list(&now));
+        let limits = moved.iter().map(|part| part.map.value(1.0)).collect::<Vec<_>>();
+        assert_eq!(limits, [1.0, 1.0, 5.0]);
     }
 }

@@ -49,12 +49,7 @@ pub fn WeightTable(view: Memo<Option<HeadView>>, selection: Selection) -> impl I
     let caption = move || {
         view.with(|v| {
             v.as_ref().map_or(String::new(), |v| {
-                format!(
-                    "Attention weights, layer {}, head {}, step {}. Rows are queries, columns keys.",
-                    v.layer(),
-                    v.head(),
-                    v.trace().step
-                )
+                format!("{}. Rows are queries, columns keys.", v.title())
             })
         })
     };

@@ -6,10 +6,15 @@ use unroll_protocol::Trace;
 
 use super::{matrix_data::Matrix, scale::ValueMap};
 
+/// What weights are called.
+const WEIGHT: &str = "attention weight";
+
 /// The weights of one layer and head, `[T (query), T (key)]`, with the trace they belong to.
 #[derive(Clone)]
 pub struct HeadView {
     trace: Arc<Trace>,
+    /// What it holds instead of weights, if that is how far they have moved, and the differences' scale.
+    moved: Option<(Arc<str>, ValueMap)>,
     /// From 0, within the trace.
     layer: usize,
     head: usize,
@@ -42,8 +47,57 @@ impl HeadView {
         fits.then(|| Self {
             layer: layer.clamp(1, layers) as usize - 1,
             head: head.clamp(1, heads) as usize - 1,
+            moved: None,
             trace,
         })
+    }
+
+    /// The weights of all heads, each with the head's name.
+    pub fn matrices(&self) -> Vec<Arc<Matrix>> {
+        let heads = (1..=self.layers()).flat_map(|l| (1..=self.heads()).map(move |h| (l, h)));
+        let one = |(layer, head): (u32, u32)| {
+            Arc::new(Matrix {
+                row_axis: format!("layer {layer}, head {head}, query"),
+                column_axis: "key".into(),
+                ..Self::to_matrix(Some(&self.of(layer, head)))
+            })
+        };
+        heads.map(one).collect()
+    }
+
+    /// How far all its weights have moved, as [`Self::matrices`] are compared.
+    pub fn compared(&self, moved: &[Arc<Matrix>]) -> Self {
+        let mut trace = Trace::clone(&self.trace);
+        let all = moved.iter().flat_map(|head| head.values.iter().zip(&self.trace.mask));
+        // What is blocked has the weight 0 in any model.
+        trace.weights.values = all.map(|(&by, &open)| if open { by } else { 0.0 }).collect();
+        let named = moved.first().map(|head| (head.value_name.as_str().into(), head.map));
+        Self { trace: Arc::new(trace), moved: named, ..self.clone() }
+    }
+
+    /// What its numbers are.
+    pub fn value_name(&self) -> &str {
+        self.moved.as_ref().map_or(WEIGHT, |moved| &moved.0)
+    }
+
+    /// The colors of its numbers.
+    pub fn map(&self) -> ValueMap {
+        self.moved.as_ref().map_or(ValueMap::Probability, |moved| moved.1)
+    }
+
+    /// What is shown, of which head and when.
+    pub fn title(&self) -> String {
+        let what = self.value_name().replacen(WEIGHT, "Attention weights", 1);
+        format!("{what}, layer {}, head {}, step {}", self.layer(), self.head(), self.trace.step)
+    }
+
+    /// Where of the head the number is that is farthest from 0, of those that may be seen.
+    pub fn most(&self) -> Option<(usize, usize)> {
+        let size = |value: f32| if value.is_finite() { value.abs() } else { 0.0 };
+        let open = self.matrix().iter().zip(&self.trace.mask).enumerate();
+        let open = open.filter(|(_, (_, open))| **open).map(|(at, (value, _))| (at, size(*value)));
+        let most = open.reduce(|most, one| if one.1 > most.1 { one } else { most })?;
+        Some((most.0 / self.size(), most.0 % self.size()))
     }
 
     pub fn trace(&self) -> &Arc<Trace> {
@@ -60,6 +114,11 @@ impl HeadView {
         self.head as u32 + 1
     }
 
+    /// Which of [`Self::matrices`] it is.
+    pub fn index(&self) -> usize {
+        self.layer * self.heads() as usize + self.head
+    }
+
     pub fn layers(&self) -> u32 {
         self.trace.weights.shape[0]
     }
@@ -72,6 +131,7 @@ impl HeadView {
     pub fn of(&self, layer: u32, head: u32) -> Self {
         Self {
             trace: self.trace.clone(),
+            moved: self.moved.clone(),
             layer: layer.clamp(1, self.layers()) as usize - 1,
             head: head.clamp(1, self.heads()) as usize - 1,
         }
@@ -102,8 +162,8 @@ impl HeadView {
             rows: tokens.clone(),
             columns: tokens,
             values: cells.map(|(&weight, &open)| if open { weight } else { f32::NAN }).collect(),
-            map: ValueMap::Probability,
-            value_name: "attention weight".into(),
+            map: view.map_or(ValueMap::Probability, Self::map),
+            value_name: view.map_or(WEIGHT, Self::value_name).into(),
             absent: "blocked".into(),
         }
     }
@@ -218,6 +278,39 @@ pub(super) mod tests {
         assert!(with(|t| t.weights = Array::default()));
         assert!(with(|t| drop(t.vocabulary.pop())));
         assert!(with(|t| t.mask.truncate(t.mask.len() - 1)));
+    }
+
+    #[test]
+    fn moved_weights_are_named_and_keep_what_is_blocked() {
+        let view = HeadView::new(Arc::new(trace()), 2, 1).unwrap();
+        assert_eq!(view.title(), "Attention weights, layer 2, head 1, step 7");
+        let moved = view.matrices().into_iter().enumerate().map(|(head, part)| {
+            assert_eq!(
+                part.row_axis,
+                format!("layer {}, head {}, query", head / 2 + 1, head % 2 + 1)
+            );
+            let values = part.values.iter().map(|weight| weight - 0.75).collect();
+            let value_name = format!("{}, change since step 3", part.value_name);
+            Arc::new(Matrix {
+                values,
+                value_name,
+                map: ValueMap::Signed { limit: 1.0 },
+                ..Matrix::clone(&part)
+            })
+        });
+        let moved = view.compared(&moved.collect::<Vec<_>>());
+        assert_eq!((moved.layer(), moved.head(), moved.size()), (2, 1, 3));
+        assert_eq!(
+            moved.title(),
+            "Attention weights, change since step 3, layer 2, head 1, step 7"
+        );
+        assert_eq!(
+            (moved.row(1), moved.map()),
+            (&[-0.25, -0.25, 0.0][..], ValueMap::Signed { limit: 1.0 })
+        );
+        assert_eq!(moved.of(2, 2).weight(1, 0), trace().weights.values[30] - 0.75);
+        assert_eq!(moved.most(), Some((2, 0)), "−0.5, the first of equals");
+        assert!(HeadView::to_matrix(Some(&moved)).value(0, 1).is_nan());
     }
 
     #[test]

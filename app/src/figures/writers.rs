@@ -53,17 +53,14 @@ pub fn set_films(films: Callback<Choice>) {
 }
 
 fn attention(id: &str, view: &HeadView, provenance: &Provenance, colors: &Colors) -> Option<File> {
-    let trace = view.trace();
     let svg = || {
-        let (layer, head, step) = (view.layer(), view.head(), trace.step);
-        let title = format!("Attention weights, layer {layer}, head {head}, step {step}");
-        let source = provenance.caption();
+        let (title, source) = (view.title(), provenance.caption());
         let caption = Caption { name: "attention", title, marker: None, source };
         matrix_svg(&HeadView::to_matrix(Some(view)), &caption, colors)
     };
     Some(match id {
-        "json" => File::Json(attention_json(trace, view.layer(), view.head(), provenance)?),
-        "json-all" => File::JsonPieces(Box::new(attention_json_all(trace, provenance))),
+        "json" => File::Json(attention_json(view, provenance)),
+        "json-all" => File::JsonPieces(Box::new(attention_json_all(view, provenance))),
         "csv" => File::Csv(attention_csv(view, provenance)),
         "svg" => File::Svg(svg()),
         "png" => File::Png(svg()),

@@ -1,18 +1,24 @@
 //! The views on one source: who reads what, one weight taken apart, and what each decoder expects.
 
+use std::sync::Arc;
+
 use leptos::{html, prelude::*};
 use unroll_protocol::{
     study::alignment::{MOST_EXAMPLES, MOST_SOURCE, name},
     transduction::AttentionKind,
 };
 
-use super::map::{AlignmentFigure, ProducedChips, SourceChips};
+use super::map::{AlignmentFigure, ProducedChips, SourceChips, compared};
 use super::{Page, exact, last, panels, style, use_row};
 use crate::{
     controls::percent,
     course::use_lab,
     figures::{
-        BarsFigure, CellInspector, Hue, ValueMap, scale::ScaleBar, theme::use_colors, top_bars,
+        BarsFigure, CellInspector, Hue, Naming, ValueMap,
+        scale::ScaleBar,
+        since::{Since, short_name, use_since},
+        theme::use_colors,
+        top_bars,
     },
     reactive::{effect, memo},
 };
@@ -24,14 +30,25 @@ const LONGEST: usize = 200;
 pub fn reads(page: Page) -> AnyView {
     let second = memo(move || page.kinds().len() > 1);
     let is_pair = memo(move || has_weights(page, 1));
+    let since = use_since(move || {
+        page.alignment.with(|a| [0, 1].map(|model| Arc::new(compared(a, model))).to_vec())
+    });
+    // Of one scale, as the maps have it together.
+    let scale = memo(move || {
+        let moved = [0, 1].into_iter().filter_map(|model| since.moved(model));
+        let moved = moved.into_iter().find(|moved| moved.shape() != (0, 0));
+        moved.map_or((ValueMap::Probability, "weight".to_owned()), |moved| {
+            (moved.map, short_name(&moved.value_name).to_owned())
+        })
+    });
     view! {
         <div class="view-bar alignment-bar"><SourceField page/> <Stepper page/></div>
         <Notes page/>
         <section class="alignment-stage" class:is-pair=is_pair data-testid="figure-alignment"
             aria-label="The source and what was written from it"
             data-state=move || if page.alignment.with(|a| a.source.is_empty()) { "empty" } else { "live" }>
-            {weights(page, 0, "alignment-weights")}
-            {move || is_pair.get().then(|| weights(page, 1, "alignment-weights-beside"))}
+            {weights(page, 0, "alignment-weights", since)}
+            {move || is_pair.get().then(|| weights(page, 1, "alignment-weights-beside", since))}
             <div class="alignment-beside">
                 <Shares page/>
                 {move || (second.get() && !is_pair.get()).then(|| view! {
@@ -41,7 +58,8 @@ pub fn reads(page: Page) -> AnyView {
                     </div>
                 })}
                 <panels::SmallLengths page/>
-                <ScaleBar short=true label="weight" map=Signal::stored(ValueMap::Probability)
+                <ScaleBar short=true label=Signal::derive(move || scale.get().1)
+                    map=Signal::derive(move || scale.get().0)
                     value=Signal::stored(None) colors=use_colors()/>
             </div>
         </section>
@@ -243,7 +261,7 @@ pub fn has_weights(page: Page, model: usize) -> bool {
 }
 
 /// One model's alignment.
-fn weights(page: Page, model: usize, id: &'static str) -> AnyView {
+fn weights(page: Page, model: usize, id: &'static str, since: Since) -> AnyView {
     let title = Signal::derive(move || {
         let name = page.reading.with(|r| {
             r.as_ref().and_then(|r| r.outputs.get(model)).map_or("", |output| name(output.kind))
@@ -257,8 +275,19 @@ fn weights(page: Page, model: usize, id: &'static str) -> AnyView {
         })
     });
     let on_cell = Callback::new(move |(place, key)| page.open(place, key));
+    // One compares all maps, as one scale explains them.
+    let compare = (model == 0).then(|| {
+        ViewFn::from(move || {
+            since.button(
+                "alignment",
+                Signal::stored(String::new()),
+                page.provenance,
+                Signal::stored(None),
+            )
+        })
+    });
     view! {
-        <AlignmentFigure name=id title gaze=page.gaze() model chosen on_cell
+        <AlignmentFigure name=id title gaze=page.gaze() model since compare chosen on_cell
             provenance=page.provenance/>
     }
     .into_any()
@@ -333,7 +362,7 @@ fn Inspector(page: Page) -> impl IntoView {
     let is_blind = memo(move || !has_weights(page, page.looking()));
     view! {
         <div tabindex="-1" node_ref=root>
-            <CellInspector row key go close queries single=true provenance=page.provenance/>
+            <CellInspector row key go close queries naming=Naming::States provenance=page.provenance/>
         </div>
         <p class="view-note">
             {move || if is_blind.get() {
@@ -341,7 +370,7 @@ fn Inspector(page: Page) -> impl IntoView {
             } else if lab.shown() == 0 {
                 "Nothing is learned yet. These numbers come from the first, random weights."
             } else {
-                "Later chapters use this panel too. Some of its lines get a meaning only there."
+                ""
             }}
         </p>
     }

@@ -16,6 +16,7 @@ use crate::figures::{
     scale::ValueMap,
     select::Pointing,
     sight::use_visible,
+    since::Since,
     table::TableData,
     theme::{Colors, use_colors},
     token::{mark, name_at, spoken},
@@ -128,6 +129,27 @@ fn weights_of(alignment: &Alignment, model: usize) -> Matrix {
         value_name: "attention weight".into(),
         absent: "not produced yet".into(),
     }
+}
+
+/// Characters that are compared, more than any decoder writes.
+const MOST_COMPARED: usize = 64;
+
+/// The weights of decoder `model` as they are compared. Rows are places: at another moment it may write
+/// other characters there, or more of them.
+pub fn compared(alignment: &Alignment, model: usize) -> Matrix {
+    let mut matrix = weights_of(alignment, model);
+    if matrix.shape() != (0, 0) {
+        matrix.row_axis = String::new();
+        matrix.rows = (1..=MOST_COMPARED).map(|at| format!("character {at}")).collect();
+        matrix.values.resize(MOST_COMPARED * matrix.columns.len(), f32::NAN);
+    }
+    matrix
+}
+
+/// How far the weights of `matrix` have moved, as [`compared`].
+fn moved_by(matrix: Matrix, moved: &Matrix) -> Matrix {
+    let values = moved.values.iter().copied().take(matrix.values.len()).collect();
+    Matrix { values, map: moved.map, value_name: moved.value_name.clone(), ..matrix }
 }
 
 /// What is pointed at and chosen, shared by all parts that show an alignment.
@@ -362,10 +384,16 @@ fn paint_cells(
             let (x, y) = (g.width * column as f64, g.height * row as f64);
             context.set_fill_style_str(&color);
             context.fill_rect(x, y, g.width - gap, g.height - gap);
-            if lit == Some(row) && g.width >= READABLE && g.height >= 16.0 && value >= 0.005 {
-                let ink = if value < 0.55 { palette.ink } else { palette.paper };
+            let is_readable = lit == Some(row) && g.width >= READABLE && g.height >= 16.0;
+            if is_readable && value.abs() >= 0.005 {
+                let ink = if matrix.map.depth(value) < 0.55 { palette.ink } else { palette.paper };
                 context.set_fill_style_str(&ink.css());
-                let text = controls::percent(value, 0);
+                let sign = match matrix.map {
+                    ValueMap::Signed { .. } if value < 0.0 => "−",
+                    ValueMap::Signed { .. } => "+",
+                    _ => "",
+                };
+                let text = format!("{sign}{}", controls::percent(value.abs(), 0));
                 let (x, y) = (x + (g.width - gap) / 2.0, y + (g.height - gap) / 2.0);
                 context.fill_text(&text, x, y).ok()?;
             }
@@ -382,6 +410,11 @@ pub fn AlignmentFigure(
     #[prop(into)] title: Signal<String>,
     gaze: Gaze,
     model: usize,
+    /// Of the weights of all decoders, as [`compared`].
+    since: Since,
+    /// What turns the comparison on, where it is this figure that has it.
+    #[prop(optional_no_strip)]
+    compare: Option<ViewFn>,
     /// The cell that is taken apart: produced and source character.
     #[prop(into)]
     chosen: Signal<Option<(usize, usize)>>,
@@ -393,7 +426,13 @@ pub fn AlignmentFigure(
     let (bounds, canvas) = (NodeRef::<html::Div>::new(), NodeRef::<html::Canvas>::new());
     let size = use_size(bounds);
     let colors = use_colors();
-    let source = Signal::derive(move || alignment.with(|a| weights_of(a, model)));
+    let source = Signal::derive(move || {
+        let weights = alignment.with(|a| weights_of(a, model));
+        match since.moved(model) {
+            Some(moved) => moved_by(weights, &moved),
+            None => weights,
+        }
+    });
     let shown = use_latest(source, use_visible(root));
     let shape = memo(move || {
         alignment.with(|a| (a.decoded.get(model).map_or(0, |d| d.tokens.len()), a.source.len()))
@@ -450,8 +489,12 @@ pub fn AlignmentFigure(
         tap_reads: true,
         focus_reads: true,
     };
+    let say = move |cell| match since.describe(model, cell) {
+        Some(change) => change,
+        None => alignment.with(|a| cell_sentence(a, model, cell)),
+    };
     let reading = move || match pointing.shown() {
-        Some(cell) => Some(alignment.with(|a| cell_sentence(a, model, cell))),
+        Some(cell) => Some(say(cell)),
         None => alignment.with(|a| read_sentence(a, (model, row.get()?))),
     };
     let value = move || {
@@ -495,6 +538,7 @@ pub fn AlignmentFigure(
         <Frame name kind="alignment" title root
             empty=Signal::derive(move || shown.get().shape() == (0, 0))
             table
+            since=compare
             choices=choices(name, title, shown, Signal::stored(None), provenance, colors, files)>
             <div class="figure-box alignment-box" node_ref=bounds>
                 <div class="alignment-map" class:is-small=move || geometry.get().left < WIDE.0 style=move || geometry.get().variables()>
@@ -528,7 +572,7 @@ pub fn AlignmentFigure(
                 })}
             </p>
             <SpokenReading shown=Signal::derive(move || pointing.shown())
-                words=Callback::new(move |cell| alignment.with_untracked(|a| cell_sentence(a, model, cell)))/>
+                words=Callback::new(move |cell| untrack(|| say(cell)))/>
         </Frame>
     }
     .into_any()
@@ -601,5 +645,34 @@ impl Chip {
             </div>
         }
         .into_any()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_compared_by_place_and_shown_with_what_is_written_there() {
+        let alignment = |tokens: &[&str], weights: &[f32]| Alignment {
+            source: vec!["x".into(), "y".into()],
+            decoded: vec![Decoded {
+                tokens: tokens.iter().map(|&token| token.into()).collect(),
+                weights: weights.to_vec(),
+                ..Decoded::default()
+            }],
+            shown: usize::MAX,
+        };
+        let now = alignment(&["a", "end"], &[0.9, 0.1, 0.2, 0.8]);
+        let then = alignment(&["b"], &[0.5, 0.5]);
+        let [now_by_place, then] = [&now, &then].map(|a| compared(a, 0));
+        assert!(now_by_place.has_cells_of(&then));
+        assert_eq!(compared(&now, 1).shape(), (0, 0));
+        let moved = now_by_place.values.iter().zip(&then.values).map(|(now, then)| now - then);
+        let moved = Matrix { values: moved.collect(), ..then };
+        let shown = moved_by(weights_of(&now, 0), &moved);
+        assert_eq!((shown.shape(), &shown.rows[..]), ((2, 2), &["a".to_owned(), "end".into()][..]));
+        assert_eq!(shown.value(0, 0), 0.9 - 0.5);
+        assert!(shown.value(1, 1).is_nan(), "nothing was written there");
     }
 }

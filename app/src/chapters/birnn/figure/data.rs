@@ -1,11 +1,16 @@
 //! What is drawn of a sequence read in both directions, and what of it reaches what.
 
+use std::sync::Arc;
+
 use unroll_protocol::{
     Array,
     study::birnn::{Reader, Reading, Run},
 };
 
-use crate::figures::token::{mark, name_at};
+use crate::figures::{
+    Matrix, ValueMap,
+    token::{mark, name_at},
+};
 
 /// Everything on show: the columns are positions, the rows what the models made of them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,6 +27,8 @@ pub struct Columns {
     /// How far ahead the right answer stands, where it is one of the inputs.
     pub ahead: Option<usize>,
     pub rows: Vec<Row>,
+    /// Where the states are how far they have moved: what their numbers are, and their scale.
+    pub moved: Option<(String, ValueMap)>,
 }
 
 /// One row of the figure.
@@ -50,6 +57,11 @@ pub struct Said {
     pub probability: f32,
     /// `None` where nothing is asked.
     pub right: Option<bool>,
+}
+
+/// The way a network reads, as a word.
+pub fn direction(backward: bool) -> &'static str {
+    if backward { "backward" } else { "forward" }
 }
 
 /// Exponentials over their sum.
@@ -102,7 +114,57 @@ impl Columns {
             });
         }
         let hidden = hidden.filter(|at| fill_in && *at < tokens.len());
-        Self { tokens, wanted, hidden, edit, fill_in, ahead, rows }
+        Self { tokens, wanted, hidden, edit, fill_in, ahead, rows, moved: None }
+    }
+
+    /// What the states' numbers are.
+    pub fn state_name(&self) -> &str {
+        self.moved.as_ref().map_or("state", |moved| &moved.0)
+    }
+
+    /// Their colors.
+    pub fn state_map(&self) -> ValueMap {
+        self.moved.as_ref().map_or(ValueMap::Signed { limit: 1.0 }, |moved| moved.1)
+    }
+
+    /// The rows of states, as they are compared: positions down, units across.
+    pub fn states(&self) -> Vec<Arc<Matrix>> {
+        let states = |row: &Row| {
+            let Content::States { backward, values } = &row.content else { return None };
+            let units = values.shape.get(1).copied().unwrap_or(0);
+            Some(Arc::new(Matrix {
+                row_axis: format!("{}, {} state at", row.reader.name(), direction(*backward)),
+                rows: self.tokens.clone(),
+                columns: (1..=units).map(|unit| format!("unit {unit}")).collect(),
+                values: values.values.clone(),
+                map: self.state_map(),
+                value_name: self.state_name().to_owned(),
+                ..Matrix::default()
+            }))
+        };
+        self.rows.iter().filter_map(states).collect()
+    }
+
+    /// Which of [`Self::states`] a row is.
+    pub fn part_of(&self, row: usize) -> Option<usize> {
+        let is_states = |row: &&Row| matches!(row.content, Content::States { .. });
+        self.rows.get(row).filter(is_states)?;
+        Some(self.rows[..row].iter().filter(is_states).count())
+    }
+
+    /// With how far the states have moved in their place.
+    pub fn compared(&self, moved: &[Arc<Matrix>]) -> Self {
+        let mut columns = self.clone();
+        let mut parts = moved.iter();
+        for row in &mut columns.rows {
+            if let Content::States { values, .. } = &mut row.content
+                && let Some(part) = parts.next()
+            {
+                values.values.clone_from(&part.values);
+            }
+        }
+        columns.moved = moved.first().map(|part| (part.value_name.clone(), part.map));
+        columns
     }
 
     /// Whether the input at `input` can reach the cell of `row` at `column`.
@@ -219,6 +281,32 @@ pub(super) mod tests {
         let mut plain = reading();
         plain.edited = None;
         assert!(Columns::new(&plain, Some(1), None).rows[0].changes.is_empty());
+    }
+
+    #[test]
+    fn states_are_compared_and_answers_stay() {
+        let columns = Columns::new(&reading(), Some(1), None);
+        let states = columns.states();
+        assert_eq!((states.len(), columns.part_of(1), columns.part_of(2)), (2, Some(1), None));
+        assert_eq!(states[0].describe(1, 0), "both ways, forward state at ‘␣’ (2), unit 1: 0.2000");
+        let moved = states.iter().map(|part| {
+            let values = part.values.iter().map(|value| value - 0.2).collect();
+            let map = ValueMap::Signed { limit: 0.5 };
+            Arc::new(Matrix {
+                values,
+                map,
+                value_name: "state, twin minus run".into(),
+                ..Matrix::clone(part)
+            })
+        });
+        let moved = columns.compared(&moved.collect::<Vec<_>>());
+        assert_eq!(
+            (moved.state_name(), moved.state_map()),
+            ("state, twin minus run", ValueMap::Signed { limit: 0.5 })
+        );
+        let Content::States { values, .. } = &moved.rows[1].content else { panic!("no states") };
+        assert_eq!(values.values, [0.25 - 0.2, 0.5 - 0.2, 0.6 - 0.2]);
+        assert_eq!(moved.rows[2], columns.rows[2]);
     }
 
     #[test]

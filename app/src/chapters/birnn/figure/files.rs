@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Map, json};
 use unroll_protocol::Array;
 
-use super::{Columns, Content, Row};
+use super::{Columns, Content, Row, data::direction};
 use crate::figures::{
     export::{Provenance, csv_comment, field, open_object},
     frame::Caption,
@@ -15,11 +15,12 @@ use crate::figures::{
 };
 
 /// What a row holds, in words.
-fn kind(row: &Row) -> &'static str {
+fn kind(columns: &Columns, row: &Row) -> String {
     match row.content {
-        Content::States { backward: false, .. } => "forward state",
-        Content::States { backward: true, .. } => "backward state",
-        Content::Answers(_) => "answer",
+        Content::States { backward, .. } => {
+            format!("{} {}", direction(backward), columns.state_name())
+        }
+        Content::Answers(_) => "answer".to_owned(),
     }
 }
 
@@ -40,7 +41,7 @@ pub fn columns_json(columns: &Columns, caption: &Caption, provenance: &Provenanc
     map.insert("right".into(), json!(columns.wanted));
     provenance.write_into(&mut map);
     let row = |row: &Row| {
-        let head = json!({ "model": row.reader.name(), "kind": kind(row) }).to_string();
+        let head = json!({ "model": row.reader.name(), "kind": kind(columns, row) }).to_string();
         let head = &head[..head.len() - 1];
         match &row.content {
             Content::States { values, .. } => format!("{head},\"values\":{}}}", lists(values)),
@@ -62,7 +63,7 @@ pub fn columns_csv(columns: &Columns, caption: &Caption, provenance: &Provenance
     let mut text = csv_comment(&caption.title, provenance);
     text.push_str("model,kind,position,token,unit,answer,value\n");
     for row in &columns.rows {
-        let (model, kind) = (field(&row.reader.name()), kind(row));
+        let (model, kind) = (field(&row.reader.name()), field(&kind(columns, row)));
         for (t, token) in columns.tokens.iter().enumerate() {
             let (place, token) = (t + 1, field(token));
             // Writing to a String cannot fail.
@@ -123,7 +124,8 @@ pub fn columns_svg(columns: &Columns, caption: &Caption, colors: &Colors) -> Str
                     let high = STATES / state.len().max(1) as f64;
                     for (unit, value) in state.iter().enumerate() {
                         let at = (middle(t) - 12.0, y + high * unit as f64);
-                        write_rect(&mut body, at.0, at.1, 24.0, high, colors.signed.at(*value));
+                        let color = columns.state_map().color(*value, colors);
+                        write_rect(&mut body, at.0, at.1, 24.0, high, color);
                     }
                     if t > 0 {
                         let x = middle(t) - COLUMN / 2.0;

@@ -17,7 +17,8 @@ use crate::figures::{
     export::Provenance,
     frame::{Files, Frame, choices},
     reading::{At, Buttons, is_shortcut, place_of},
-    scale::{ScaleBar, ValueMap},
+    scale::ScaleBar,
+    since::use_since,
     theme::use_colors,
 };
 pub use data::{Columns, Content, Row, likeliest, softmax};
@@ -43,7 +44,12 @@ pub fn TwoWayFigure(
     beside: Callback<Reader, AnyView>,
     #[prop(into)] provenance: Signal<Provenance>,
 ) -> impl IntoView {
-    let columns = memo(move || columns.get());
+    let live = memo(move || columns.get());
+    let since = use_since(move || live.with(Columns::states));
+    let columns = memo(move || match since.all() {
+        Some(moved) => live.with(|live| live.compared(&moved)),
+        None => live.get(),
+    });
     let root = NodeRef::<html::Section>::new();
     let length = memo(move || columns.with(|c| c.tokens.len()));
     // Rows stay while only numbers change.
@@ -134,8 +140,16 @@ pub fn TwoWayFigure(
     let files = Files { json: columns_json, csv: columns_csv, svg: columns_svg };
     let colors = use_colors();
     let choices = choices("birnn", title, drawn, none, provenance, colors, files);
+    // A hidden or replaced input is not what training changed.
+    let asked = Signal::derive(move || live.with(|c| format!("{:?} {:?}", c.hidden, c.edit)));
+    let compare = move || since.button("birnn", asked, provenance, Signal::stored(None));
+    let change = move || {
+        let At { row, column, unit } = read.get()?;
+        let part = columns.with(|c| c.part_of(row.checked_sub(1)?))?;
+        since.describe(part, (column, unit.unwrap_or(0)))
+    };
     view! {
-        <Frame name="birnn" kind="birnn" title root empty choices>
+        <Frame name="birnn" kind="birnn" title root empty since=Some(ViewFn::from(compare)) choices>
             <div class="figure-box birnn-scroll">
                 <div {..cells.handlers()} class="birnn-body" role="group" class:birnn-editing=editing
                     aria-label="Columns are positions. Arrow keys move from cell to cell."
@@ -147,10 +161,11 @@ pub fn TwoWayFigure(
                     {move || (0..kinds.with(Vec::len)).map(band).collect_view()}
                 </div>
             </div>
-            <ScaleBar short=true label="state" map=Signal::stored(ValueMap::Signed { limit: 1.0 })
+            <ScaleBar short=true label=Signal::derive(move || columns.with(|c| c.state_name().to_owned()))
+                map=Signal::derive(move || columns.with(Columns::state_map))
                 value=Signal::stored(None) colors/>
             <p class="readout birnn-readout" role="status" data-testid="birnn-readout">
-                {move || columns.with(|c| sentence(c, read.get(), editing.get()))}
+                {move || change().unwrap_or_else(|| columns.with(|c| sentence(c, read.get(), editing.get())))}
             </p>
         </Frame>
     }

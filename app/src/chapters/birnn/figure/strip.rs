@@ -2,7 +2,7 @@
 
 use web_sys::CanvasRenderingContext2d;
 
-use crate::figures::theme::Colors;
+use crate::figures::{ValueMap, theme::Colors};
 
 /// A rectangle in the units its canvas is drawn in.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -13,13 +13,13 @@ pub struct Rect {
     pub height: f64,
 }
 
-/// Paints `values` side by side (or, `vertical`, one under the other) into `rect`, in the signed
-/// map's colors from `-limit` to `limit`. What is not finite is left as grey.
+/// Paints `values` side by side (or, `vertical`, one under the other) into `rect`, in the colors of `map`.
+/// What is not finite is left as grey.
 pub fn paint_strip(
     context: &CanvasRenderingContext2d,
     values: &[f32],
     rect: Rect,
-    limit: f32,
+    map: ValueMap,
     vertical: bool,
     colors: &Colors,
 ) {
@@ -27,11 +27,8 @@ pub fn paint_strip(
     // Whole pixels: neighbors meet without a seam.
     let edge = |i: usize| (length * i as f64 / values.len() as f64).round();
     for (i, value) in values.iter().enumerate() {
-        let color = if value.is_finite() {
-            colors.signed.at(value / limit)
-        } else {
-            colors.palette.blocked_line
-        };
+        let color =
+            if value.is_finite() { map.color(*value, colors) } else { colors.palette.blocked_line };
         context.set_fill_style_str(&color.css());
         let (from, size) = (edge(i), edge(i + 1) - edge(i));
         if vertical {

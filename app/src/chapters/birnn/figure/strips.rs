@@ -26,7 +26,8 @@ pub fn Strips(
     let canvas = NodeRef::<html::Canvas>::new();
     let size = use_size(canvas);
     let colors = use_colors();
-    let row = Signal::derive(move || columns.with(|c| c.rows.get(index).cloned()));
+    let row =
+        Signal::derive(move || columns.with(|c| Some((c.rows.get(index)?.clone(), c.state_map()))));
     let shown = use_latest(row, use_visible(canvas));
     // Where the way of the state that is read began and where it is now.
     let way = memo(move || read.get().filter(|at| at.row == index + 1).map(|at| at.column));
@@ -34,7 +35,7 @@ pub fn Strips(
         let (Some(canvas), size) = (canvas.get(), size.get()) else { return };
         let Some(context) = prepare(&canvas, size) else { return };
         let shown = shown.get();
-        let Some(row) = &*shown else { return };
+        let Some((row, map)) = &*shown else { return };
         let Content::States { values, .. } = &row.content else { return };
         let (width, height) = (f64::from(canvas.width()), f64::from(canvas.height()));
         let length = values.shape.first().copied().unwrap_or(0) as usize;
@@ -48,7 +49,7 @@ pub fn Strips(
                     width: (column * FILLED).round(),
                     height,
                 };
-                paint_strip(&context, state, rect, 1.0, true, colors);
+                paint_strip(&context, state, rect, *map, true, colors);
                 if t > 0 {
                     let lit = way.get().is_some_and(|at| if backward { t > at } else { t <= at });
                     let gap = (column * t as f64, column * (1.0 - FILLED) / 2.0);

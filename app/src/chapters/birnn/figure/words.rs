@@ -1,6 +1,6 @@
 //! What a cell of the figure says, and which cells have to do with each other.
 
-use super::{At, Columns, Content};
+use super::{At, Columns, Content, data::direction};
 use crate::figures::token::{mark, spoken};
 
 /// What one cell shows.
@@ -69,10 +69,6 @@ pub fn cell_text(columns: &Columns, row: usize, column: usize) -> CellText {
             },
         },
     }
-}
-
-fn direction(backward: bool) -> &'static str {
-    if backward { "backward" } else { "forward" }
 }
 
 /// Whether the cell is connected with the one that is read: an input with what it reaches, all else

@@ -19,10 +19,29 @@ use crate::figures::{
     scale::ScaleBar,
     select::Pointing,
     sight::use_visible,
+    since::use_since,
     table::TableData,
     theme::use_colors,
     token,
 };
+
+/// What the scales are of.
+const X: &str = "x, μ, σ";
+const Y: &str = "y";
+
+/// A grid as it is compared; `what` is said of a cell, `name` is what is beside its scale.
+fn compared(grid: &Grid, what: &str, name: &str) -> Matrix {
+    let names = |what: &str, count: usize| (1..=count).map(|i| format!("{what} {i}")).collect();
+    Matrix {
+        row_axis: format!("{what} of"),
+        rows: names("example", grid.rows),
+        columns: names("feature", grid.columns),
+        values: grid.values.clone(),
+        value_name: name.to_owned(),
+        absent: "not normalized".to_owned(),
+        ..Matrix::default()
+    }
+}
 
 /// The figure, as large as its view. `row` (pressed, from 1; 0 is none), `example` and `feature`
 /// (the cell worked out) are written by it; `sweep` is how many means are taken, 0 being all, `undo`
@@ -70,11 +89,38 @@ pub fn CouplingFigure(
             both.map_or(Grid::default(), |(layer, reading)| of(reading, &layer))
         })
     };
-    let (output, statistics) = (grid(Reading::output), grid(Reading::statistics));
-    let output_limit = memo(move || {
-        let both = layer.get().zip(reading.get());
-        both.map_or(OUTPUT_LIMIT, |(layer, reading)| reading.output_limit(&layer))
+    let live = [input, grid(Reading::output), grid(Reading::statistics)];
+    let since = use_since(move || {
+        // One scale is of x, μ and σ.
+        let parts = live.into_iter().zip([("x", X), ("y", Y), ("μ or σ", X)]);
+        parts
+            .map(|(grid, (what, name))| Arc::new(grid.with(|grid| compared(grid, what, name))))
+            .collect()
     });
+    let shown = |part: usize| {
+        memo(move || {
+            let grid = live[part].get();
+            match since.moved(part) {
+                Some(moved) => {
+                    Grid { values: moved.values.clone(), limit: moved.map.value(1.0), ..grid }
+                }
+                None => grid,
+            }
+        })
+    };
+    let [input, output, statistics] = [shown(0), shown(1), shown(2)];
+    let name_of = move |part: usize, name: &'static str| {
+        Signal::derive(move || {
+            since.moved(part).map_or_else(|| name.to_owned(), |moved| moved.value_name.clone())
+        })
+    };
+    let (x_name, y_name) = (name_of(0, X), name_of(1, Y));
+    let map_of = move |grid: Memo<Grid>| {
+        // Before there is a layer there is a scale all the same.
+        let limit =
+            grid.with(|grid| if grid.values.is_empty() { OUTPUT_LIMIT } else { grid.limit });
+        ValueMap::Signed { limit }
+    };
     let moves = memo(move || {
         let both = layer.get().zip(reading.get());
         both.map_or(Vec::new(), |(layer, reading)| reading.of_rows(&layer))
@@ -149,17 +195,12 @@ pub fn CouplingFigure(
         }
     };
     let matrix = memo(move || {
-        let names = |what: &str, count: usize| (1..=count).map(|i| format!("{what} {i}")).collect();
-        let (rows, columns) = shape.get();
+        let matrix = output.with(|output| compared(output, "", &y_name.get()));
         Arc::new(Matrix {
             row_axis: "example".into(),
             column_axis: "feature".into(),
-            rows: names("example", rows),
-            columns: names("feature", columns),
-            values: output.with(|o| o.values.clone()),
-            map: ValueMap::Signed { limit: output_limit.get() },
-            value_name: "y".into(),
-            absent: "not normalized".into(),
+            map: map_of(output),
+            ..matrix
         })
     });
     let files = Files { json: matrix_json, csv: matrix_csv, svg: matrix_svg };
@@ -179,15 +220,31 @@ pub fn CouplingFigure(
     };
     let sentence = move || {
         let (layer, reading) = (layer.get()?, reading.get()?);
-        let of_cell = || reading.cell_sentence(&layer, pointing.shown()?);
+        let of_cell = || {
+            let place = pointing.shown()?;
+            let [x, y] = [0, 1].map(|part| since.describe(part, place));
+            x.zip(y)
+                .map(|(x, y)| format!("{x}; {y}."))
+                .or_else(|| reading.cell_sentence(&layer, place))
+        };
         of_cell().or_else(|| reading.sweep_sentence(&layer))
     };
     let pinned = Signal::derive(move || {
         Some((example.get().checked_sub(1)? as usize, feature.get().checked_sub(1)? as usize))
     });
+    // A pressed row or other statistics are not what training changed.
+    let asked = Signal::derive(move || {
+        layer.get().map_or(String::new(), |layer| {
+            let Layer { axis, statistics, layer, row, factor, examples, .. } = &*layer;
+            let examples = examples.join("\n");
+            let (axis, statistics) = (*axis as u8, *statistics as u8);
+            format!("{axis} {statistics} {layer} {row} {factor} {} {examples}", undo.get())
+        })
+    });
+    let compare = move || since.button("coupling", asked, provenance, Signal::stored(None));
     view! {
         <Frame name="coupling" kind="coupling" title root
-            empty=Signal::derive(move || shape.get() == (0, 0)) table
+            empty=Signal::derive(move || shape.get() == (0, 0)) table since=Some(ViewFn::from(compare))
             choices=choices("coupling", title, matrix, Signal::stored(None), provenance, colors, files)>
             <div class="figure-box norm-blocks" class:norm-over-batch=over_batch
                 style=move || format!("--rows:{}", shape.get().0.max(1))>
@@ -206,8 +263,7 @@ pub fn CouplingFigure(
                     {strip}
                     <span class="norm-strip-name">"μ, σ"</span>
                     <div class="norm-scale-x">
-                        <ScaleBar label="x, μ, σ" colors
-                            map=Signal::derive(move || ValueMap::Signed { limit: limit.get() })
+                        <ScaleBar label=x_name colors map=Signal::derive(move || map_of(input))
                             value=Signal::derive(move || input.with(|grid| grid.value(pointing.shown()?)))/>
                     </div>
                 </div>
@@ -229,8 +285,7 @@ pub fn CouplingFigure(
                         {move || rows().into_iter().map(row_moved).collect_view()}
                     </ol>
                     <div class="norm-scale-y">
-                        <ScaleBar label="y" colors
-                            map=Signal::derive(move || ValueMap::Signed { limit: output_limit.get() })
+                        <ScaleBar label=y_name colors map=Signal::derive(move || map_of(output))
                             value=Signal::derive(move || output.with(|grid| grid.value(pointing.shown()?)))/>
                     </div>
                 </div>

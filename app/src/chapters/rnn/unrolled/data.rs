@@ -2,7 +2,7 @@
 
 use unroll_protocol::study::rnn::{Run, Unrolled};
 
-use crate::figures::{token, view::largest};
+use crate::figures::{Matrix, ValueMap, token, view::largest};
 
 /// Likeliest outputs shown in a column.
 pub const BARS: usize = 4;
@@ -20,6 +20,8 @@ pub struct Diagram {
     pub edited: Option<usize>,
     /// Optimizer steps the model had taken.
     pub step: u32,
+    /// Where the states are how far they have moved: what their numbers are, and their scale.
+    pub moved: Option<(String, ValueMap)>,
 }
 
 /// One step.
@@ -93,7 +95,43 @@ impl Diagram {
             hidden,
             edited,
             step,
+            moved: None,
         }
+    }
+
+    /// What the states' numbers are.
+    pub fn state_name(&self) -> &str {
+        self.moved.as_ref().map_or("state", |moved| &moved.0)
+    }
+
+    /// Their colors.
+    pub fn state_map(&self) -> ValueMap {
+        self.moved.as_ref().map_or(ValueMap::Signed { limit: 1.0 }, |moved| moved.1)
+    }
+
+    /// All states, as they are compared: steps down, units across.
+    pub fn states(&self) -> Matrix {
+        Matrix {
+            row_axis: "State at".into(),
+            rows: self.columns.iter().map(|column| column.face.token.clone()).collect(),
+            columns: (1..=self.hidden).map(|unit| format!("unit {unit}")).collect(),
+            values: self.columns.iter().flat_map(|column| column.states.clone()).collect(),
+            map: self.state_map(),
+            value_name: self.state_name().to_owned(),
+            ..Matrix::default()
+        }
+    }
+
+    /// With how far the states have moved in their place. What an edit did to them is another difference.
+    pub fn compared(&self, moved: &Matrix) -> Self {
+        let mut diagram = self.clone();
+        let states = moved.values.chunks(self.hidden.max(1));
+        for (column, states) in diagram.columns.iter_mut().zip(states) {
+            column.states = states.to_vec();
+            column.before = None;
+        }
+        diagram.moved = Some((moved.value_name.clone(), moved.map));
+        diagram
     }
 
     /// Steps of the sentence.
@@ -207,6 +245,20 @@ pub mod tests {
         let read = diagram.describe(1, Some(0));
         assert!(read.contains("Unit 1: 0.8000, before the edit 0.0000"), "{read}");
         assert_eq!(diagram.describe(9, None), "");
+    }
+
+    #[test]
+    fn states_are_compared_alone() {
+        let diagram = Diagram::new(&unrolled(), 2, 7);
+        let states = diagram.states();
+        assert_eq!(states.shape(), (3, 2));
+        assert_eq!(states.describe(1, 0), "State at ‘a’ (2), unit 1: 0.8000");
+        let value_name = "state, change since step 3".to_owned();
+        let map = ValueMap::Signed { limit: 0.1 };
+        let moved = diagram.compared(&Matrix { values: vec![0.05; 6], value_name, map, ..states });
+        assert_eq!((moved.state_name(), moved.state_map()), ("state, change since step 3", map));
+        assert!(moved.columns.iter().all(|c| c.states == [0.05; 2] && c.before.is_none()));
+        assert_eq!(moved.columns[1].face, diagram.columns[1].face);
     }
 
     #[test]

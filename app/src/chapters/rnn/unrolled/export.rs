@@ -43,6 +43,7 @@ pub fn unrolled_json(diagram: &Diagram, caption: &Caption, provenance: &Provenan
     map.insert("step".into(), json!(diagram.step));
     map.insert("unrolled".into(), json!(diagram.unrolled));
     map.insert("edited".into(), json!(diagram.edited));
+    map.insert("value".into(), json!(diagram.state_name()));
     map.insert("shape".into(), json!([diagram.length(), diagram.hidden]));
     let tokens: Vec<&str> = diagram.columns.iter().map(|c| c.face.token.as_str()).collect();
     let units: Vec<usize> = (1..=diagram.hidden).collect();
@@ -193,7 +194,7 @@ fn write_column(
                 strip_x + from * strip_width,
                 l.strip_y + cell * unit as f64,
                 share * strip_width,
-                colors.signed.at(*value).css(),
+                diagram.state_map().color(*value, colors).css(),
             );
         }
     }

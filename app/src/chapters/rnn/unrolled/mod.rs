@@ -19,8 +19,10 @@ use crate::figures::{
     frame::{Files, Frame, choices},
     reading::{Reading, is_shortcut, step_cell},
     readout::SpokenReading,
+    scale::ScaleBar,
     select::Pointing,
     sight::use_visible,
+    since::{short_name, use_since},
     slot::Slot,
     table::TableData,
     theme::use_colors,
@@ -75,7 +77,12 @@ pub fn UnrolledFigure(
     let size = use_size(scroller);
     let colors = use_colors();
     let visible = use_visible(root);
-    let shown = use_latest(diagram, visible);
+    let since = use_since(move || vec![Arc::new(diagram.with(Diagram::states))]);
+    let compared = Signal::derive(move || match since.moved(0) {
+        Some(moved) => diagram.with(|diagram| diagram.compared(&moved)),
+        None => diagram.get(),
+    });
+    let shown = use_latest(compared, visible);
     let turns: [Signal<Arc<Diagram>>; TURNS] = {
         let mut last = Signal::from(shown);
         core::array::from_fn(|turn| {
@@ -89,6 +96,11 @@ pub fn UnrolledFigure(
         (0, _) => "One cell and a loop".to_owned(),
         (n, all) if n == all => format!("The loop unrolled: {n} copies of one cell"),
         (n, all) => format!("{n} of {all} steps unrolled"),
+    });
+    // Of what is written and read as numbers.
+    let caption = Signal::derive(move || {
+        let name = shown.with(|d| d.moved.as_ref().map(|moved| moved.0.clone()));
+        name.map_or_else(|| title.get(), |name| format!("{}: {name}", title.get()))
     });
     // Every element of the diagram follows these.
     let unrolled = seldom(move || shown.with(|d| d.unrolled));
@@ -255,10 +267,13 @@ pub fn UnrolledFigure(
         e.prevent_default();
     };
 
-    let reading = move || {
-        let place = pointing.shown()?;
-        Some(shown.with(|d| d.describe(place.column, place.unit)))
+    let say = move |Place { column, unit }: Place| match unit
+        .and_then(|unit| since.describe(0, (column, unit)))
+    {
+        Some(change) => format!("{change}."),
+        None => shown.with(|d| d.describe(column, unit)),
     };
+    let reading = move || pointing.shown().map(say);
     let value_of =
         move |unit: usize, t: usize| shown.with(|d| d.columns.get(t)?.states.get(unit).copied());
     let cell = move |(t, c): (usize, usize)| {
@@ -280,7 +295,7 @@ pub fn UnrolledFigure(
     let table = TableData {
         name: "unrolled",
         summary: "Columns as a table",
-        caption: title,
+        caption,
         shape: Signal::derive(move || (length.get(), shown.with(|d| NAMED.len() + d.hidden))),
         along: ("steps", "values"),
         row_name: Callback::new(move |t: usize| format!("t = {}", t + 1)),
@@ -295,7 +310,7 @@ pub fn UnrolledFigure(
     let files =
         Files { json: export::unrolled_json, csv: export::unrolled_csv, svg: export::unrolled_svg };
     let no_marker = Signal::stored(None);
-    let files = choices("unrolled", title, shown, no_marker, provenance, colors, files);
+    let files = choices("unrolled", caption, shown, no_marker, provenance, colors, files);
     let label = move || {
         format!(
             "{}. Arrow keys move along steps and units, plus unrolls a step, minus folds one, Enter \
@@ -327,9 +342,21 @@ pub fn UnrolledFigure(
                 style:display=move || if y().is_some() { "" } else { "none" }>{name}</text>
         }
     };
+    // Another character is not what training changed, and the edit has a difference of its own.
+    let asked = Signal::derive(move || format!("{:?}", edited_at.get()));
+    let compare = move || {
+        view! {
+            <Show when=move || since.is_on()>
+                <ScaleBar short=true label=Signal::derive(move || shown.with(|d| short_name(d.state_name()).to_owned()))
+                    map=Signal::derive(move || shown.with(|d| d.state_map()))
+                    value=Signal::stored(None) colors/>
+            </Show>
+            {since.button("unrolled", asked, provenance, Signal::stored(None))}
+        }
+    };
     view! {
         <Frame name="unrolled" kind="unrolled" title root empty=Signal::derive(move || length.get() == 0)
-            table choices=files>
+            table since=Some(ViewFn::from(compare)) choices=files>
             <div class="rnn-scroller figure-box" node_ref=scroller
                 on:scroll=move |_| {
                     if let Some(scroller) = scroller.get_untracked() {
@@ -392,6 +419,9 @@ pub fn UnrolledFigure(
                 }>
                 {move || match reading() {
                     Some(text) => text.into_any(),
+                    None if since.is_on() => view! {
+                        <span class="hint">"Each strip shows how far the state has moved. Point at a unit to read it."</span>
+                    }.into_any(),
                     None if edited.get() => view! {
                         <span class="hint">
                             "The left half of each strip is the state before the edit, the right half after it. \
@@ -407,9 +437,7 @@ pub fn UnrolledFigure(
                 }}
             </p>
             <SpokenReading shown=Signal::derive(move || pointing.shown())
-                words=Callback::new(move |place: Place| {
-                    shown.with_untracked(|d| d.describe(place.column, place.unit))
-                })/>
+                words=Callback::new(move |place: Place| untrack(|| say(place)))/>
         </Frame>
     }
     .into_any()

@@ -14,7 +14,7 @@ const ACROSS: usize = 4;
 pub fn paint_strips(canvas: &HtmlCanvasElement, diagram: &Diagram, colors: &Colors) -> Option<()> {
     let last = diagram.columns.last().filter(|_| diagram.folded());
     let shown: Vec<&Column> = diagram.columns[..diagram.unrolled].iter().chain(last).collect();
-    let columns = shown.len() * ACROSS;
+    let (columns, map) = (shown.len() * ACROSS, diagram.state_map());
     let mut pixels = vec![0; columns * diagram.hidden * 4];
     for (c, column) in shown.iter().enumerate() {
         for unit in 0..diagram.hidden {
@@ -22,7 +22,7 @@ pub fn paint_strips(canvas: &HtmlCanvasElement, diagram: &Diagram, colors: &Colo
             let before = column.before.as_ref().map_or(now, |before| before[unit]);
             for (x, value) in [(1, before), (2, now)] {
                 let at = 4 * (unit * columns + c * ACROSS + x);
-                let color = colors.signed.at(value);
+                let color = map.color(value, colors);
                 pixels[at..at + 4].copy_from_slice(&color.pixel(255));
             }
         }
@@ -36,13 +36,13 @@ pub fn paint_overview(
     diagram: &Diagram,
     colors: &Colors,
 ) -> Option<()> {
-    let columns = diagram.length();
+    let (columns, map) = (diagram.length(), diagram.state_map());
     let mut pixels = vec![0; columns * diagram.hidden * 4];
     for (c, column) in diagram.columns.iter().enumerate() {
         let opacity = if c < diagram.unrolled { 255 } else { 70 };
         for (unit, value) in column.states.iter().enumerate() {
             let at = 4 * (unit * columns + c);
-            let color = colors.signed.at(*value);
+            let color = map.color(*value, colors);
             pixels[at..at + 4].copy_from_slice(&color.pixel(opacity));
         }
     }
