@@ -244,3 +244,55 @@ test("no task of the page takes 50 ms while each view follows the training", asy
     }
   });
 });
+
+/** The grounds of a drawing's tokens: left and right edges by the line that they stand in. */
+const grounds = (page, name) => byId(page, `${name}-picture`).evaluate((picture) => {
+  const all = [...picture.querySelectorAll("path.grounds")].flatMap((path) => path.getAttribute("d").match(/M[^z]*z/g));
+  return all.map((path) => {
+    const [, x, y, across, round] = path.match(/^M([\d.]+) ([\d.]+)h([\d.]+)q([\d.]+)/).map(Number);
+    return { left: x - round, right: x + across + round, y };
+  }).sort((a, b) => a.y - b.y || a.left - b.left);
+});
+
+test("where tokens need not be characters, one sees where each ends", async (t) => {
+  const page = await open(t, "choose", `${SMALL}&tokens=pairs&merges=64&step=20`);
+  const tokens = byId(page, "probe-tokens").locator(".tint");
+  const typed = "the fox 狐🦊 and\nthe";
+  await byId(page, "probe-input").fill(typed);
+  await settled(page);
+  // Of a character that its text never has, each byte is a token: they share one ground, in stripes.
+  await eventually(async () => (await tokens.allTextContents()).join("") === typed, "all is on grounds");
+  const shown = await tokens.allTextContents();
+  assert(shown.length > 4 && shown.length < [...typed].length, `${shown}`);
+  assert(shown.includes("狐") && shown.includes("🦊"), `${shown}`);
+  const ground = (text) => tokens.filter({ hasText: text }).first().evaluate((token) => token.style.background);
+  assert.match(await ground("🦊"), /linear-gradient/);
+  // The letters of the ground are where those of the field are, so the field is as wide.
+  const [field, under] = await Promise.all([byId(page, "probe-input"), byId(page, "probe-tokens")].map((part) => part.boundingBox()));
+  assert(Math.abs(field.x - under.x) < 1 && Math.abs(field.width - under.width) < 1, JSON.stringify([field, under]));
+  // What is typed is there at once, and no token before it moves.
+  await byId(page, "probe-input").press("End");
+  await page.keyboard.type("!");
+  assert.equal((await byId(page, "probe-tokens").textContent()).replace("\u200b", ""), `${typed}!`);
+
+  for (const [view, name, least] of [["choose", "decode", 5], ["surprise", "surprise", 40], ["cache", "cache", 8], ["tree", "tree", 8]]) {
+    await chooseView(page, view);
+    await live(page, name);
+    await settled(page);
+    await eventually(async () => (await grounds(page, name)).length >= least, `grounds in ${view}`);
+    const all = await grounds(page, name);
+    for (const [at, ground] of all.entries()) {
+      const next = all[at + 1];
+      if (next?.y === ground.y) assert(next.left > ground.right + 0.5, `${view}: a gap after ${JSON.stringify(ground)}`);
+    }
+  }
+});
+
+test("where each token is a character, nothing is colored", async (t) => {
+  const page = await open(t, "surprise");
+  assert.deepEqual(await grounds(page, "surprise"), []);
+  await chooseView(page, "tree");
+  await live(page, "tree");
+  assert.deepEqual(await grounds(page, "tree"), []);
+  assert.equal(await byId(page, "probe-tokens").count(), 0);
+});

@@ -67,5 +67,40 @@ pub fn probe_for(corpus: Corpus, text: &str) -> String {
     }
 }
 
+/// The same for chapters whose models read few characters.
+pub fn short_probe_for(corpus: Corpus, text: &str) -> String {
+    match corpus {
+        Corpus::Tales => "and the fox, who had one".to_owned(),
+        corpus => probe_for(corpus, text).chars().take(SHORT_PROBE_LENGTH).collect(),
+    }
+}
+
+/// Whether it is one that the text begins with, so that the learner did not touch it.
+pub fn is_first_probe(probe: &str, corpus: Corpus, text: &str) -> bool {
+    probe == probe_for(corpus, text) || probe == short_probe_for(corpus, text)
+}
+
+/// As many as the chapter whose model reads fewest.
+const SHORT_PROBE_LENGTH: usize = 24;
 /// Characters of the learner's own text that become the probe: few enough to read as tokens.
 const OWN_PROBE_LENGTH: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use unroll_protocol::study::{block, qkv};
+
+    use super::*;
+
+    #[test]
+    fn short_probes_fit_the_contexts_that_they_are_for() {
+        let own = "A text of the learner’s own, with as many characters as any.";
+        for corpus in [Corpus::Tales, Corpus::Names, Corpus::Brackets, Corpus::Own] {
+            let short = short_probe_for(corpus, own);
+            let length = short.chars().count();
+            assert!(length > 0 && length <= qkv::CONTEXT.min(block::CONTEXT) as usize, "{short}");
+            assert!(is_first_probe(&short, corpus, own));
+            assert!(is_first_probe(&probe_for(corpus, own), corpus, own));
+            assert!(!is_first_probe("mine", corpus, own));
+        }
+    }
+}

@@ -46,7 +46,7 @@ pub use progress::{Progress, storage, use_right};
 pub use provenance::{gpt_provenance, use_provenance, use_task_provenance};
 pub use run::Run;
 pub use script::{Beat, Borrow, Further, Script, Telling, Trial, further};
-pub use sentence::{Sentence, use_sentence};
+pub use sentence::{Sentence, use_sentence, use_short_sentence};
 pub use setting::use_setting;
 pub use stage::StageView;
 pub use together::use_together;

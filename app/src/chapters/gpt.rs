@@ -10,13 +10,15 @@ mod which;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    GptSpec, RunState, Tokens,
+    GptSpec, Tokens, Trace,
     link::{Chapter as ChapterId, Part},
 };
 
 use super::Info;
 use crate::{
-    controls::{Settings, Writing, grouped, model_name, percent, shape_name, use_probe},
+    controls::{
+        Settings, Writing, grouped, model_name, percent, shape_name, use_probe, written_line,
+    },
     course::{
         Beat, Borrow, ChapterFrame, Further, Script, StageView, Telling, Trial, WayIn, further,
         use_part, use_provenance, use_right, use_setting,
@@ -24,7 +26,7 @@ use crate::{
     fetched::{Fetch, Fetched, Settled, View, bring, fetched, fetched_later, part, use_ahead},
     figures::{
         AttentionFigure, HeadsFigure, InsideFigure, Inspection, LossFigure, NextFigure, Selection,
-        SentenceFigure, token::readable,
+        SentenceFigure, token::name_at,
     },
     kept,
     questions::Questions,
@@ -429,7 +431,6 @@ fn WritingLine() -> impl IntoView {
     let store = expect_context::<Store>();
     let part = use_part(store.writing_sight);
     let whole = memo(move || store.link.with(|link| link.view == "writing"));
-    let line = move || store.written.with(|written| readable(&written.text).replace('\n', " ⏎ "));
     let label = move || match store.link.with(|link| link.off.is_empty()) {
         true => "It writes",
         false => "It writes, with heads off",
@@ -437,7 +438,7 @@ fn WritingLine() -> impl IntoView {
     view! {
         <p class="stage-foot" node_ref=part hidden=move || whole.get() data-testid="writing-line">
             <span class="stage-foot-label">{label}</span>
-            <span class="stage-foot-text">{line}</span>
+            <span class="stage-foot-text" inner_html=move || store.written.with(written_line)></span>
         </p>
     }
 }
@@ -564,30 +565,72 @@ fn per_character(store: Store) -> Option<String> {
     })
 }
 
-/// How sure it is of what comes next.
+/// At which of some places in the sentence it is surest of what comes next. The end is not among them: what
+/// it expects there is on show.
 fn sure(store: Store) -> AnyView {
-    let best = memo(move || {
-        store.trace.read(|trace| {
-            let last = trace.probabilities.values.rchunks(trace.vocabulary.len().max(1)).next();
-            last.into_iter().flatten().copied().fold(0.0, f32::max)
-        })
+    let places = memo(move || {
+        let tokens = store.trace.read(|trace| trace.tokens.clone()).unwrap_or_default();
+        let named = asked_places(tokens.len()).into_iter();
+        named.map(|at| (at, name_at(&tokens[at], at))).collect::<Vec<_>>()
     });
-    let options = ["Less than 10%", "10% to 50%", "More than 50%"].map(str::to_owned);
+    let best = memo(move || {
+        let share = |trace: &Trace, at: usize| {
+            let row = trace.probabilities.block(&[at])?;
+            Some(row.iter().copied().fold(0.0, f32::max))
+        };
+        let places = places.get();
+        store
+            .trace
+            .read(|trace| places.iter().map(|place| share(trace, place.0)).collect())
+            .flatten()
+    });
+    let answer = move || {
+        best.with(|best: &Option<Vec<f32>>| {
+            let best = best.as_ref()?;
+            (0..best.len()).max_by(|a, b| best[*a].total_cmp(&best[*b]))
+        })
+    };
+    let explain = move || {
+        let best = best.get().unwrap_or_default();
+        let each = places.get().into_iter().zip(best);
+        let each = each.map(|((_, name), best)| format!("{name} {}", percent(best, 0)));
+        format!("The share of its best guess after each: {}.", each.collect::<Vec<_>>().join(", "))
+    };
     view! {
         <CheckYourself id="gpt-sure"
-            question=Signal::stored("At the end of your sentence, what share does it give its best guess?".to_owned())
-            options=Signal::stored(options.to_vec())
-            answer=Signal::derive(move || {
-                best.get().map(|best| usize::from(best >= 0.1) + usize::from(best > 0.5))
+            question=Signal::derive(move || match places.with(Vec::len) {
+                0 | 1 => "Write a longer sentence to be asked about it.".to_owned(),
+                _ => "After which of these places in your sentence is it surest of what comes next?".to_owned(),
             })
-            explain=Signal::derive(move || {
-                let share = percent(best.get().unwrap_or_default(), 0);
-                match store.state.get() {
-                    RunState::Running => format!("At this step it is {share}. It keeps changing while the model trains."),
-                    RunState::Paused => format!("It is {share}."),
-                }
+            options=Signal::derive(move || match places.get() {
+                few if few.len() < 2 => Vec::new(),
+                places => places.into_iter().map(|place| place.1).collect(),
             })
+            answer=Signal::derive(answer)
+            explain=Signal::derive(explain)
             on_right=use_right("gpt-sure")/>
     }
     .into_any()
+}
+
+/// Up to three places inside a sentence of so many tokens, evenly apart.
+fn asked_places(length: usize) -> Vec<usize> {
+    let mut places: Vec<usize> = (1..4).map(|part| length * part / 4).collect();
+    places.dedup();
+    places.retain(|at| at + 1 < length);
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn places_are_inside_and_differ() {
+        assert_eq!(super::asked_places(30), [7, 15, 22]);
+        assert_eq!(super::asked_places(2), [0]);
+        for length in 0..40 {
+            let places = super::asked_places(length);
+            assert!(places.windows(2).all(|pair| pair[0] < pair[1]), "{places:?}");
+            assert!(places.iter().all(|at| at + 1 < length), "{length}: {places:?}");
+        }
+    }
 }

@@ -42,4 +42,4 @@ pub use theme::{ThemeChoice, use_theme};
 pub use timer::{Timer, use_timer};
 pub use url::{pairs_of, public_address, read_first_url, read_query, share, use_url};
 pub use view_switch::ViewSwitch;
-pub use writing::Writing;
+pub use writing::{Writing, in_a_line as written_line};

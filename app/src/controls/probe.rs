@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use unroll_protocol::{Tokens, Trace};
 
 use crate::{
-    figures::{Editor, own},
+    figures::{Editor, own, tint},
     reactive::memo,
     store::Store,
 };
@@ -29,28 +29,48 @@ pub fn use_probe() -> Editor {
             [cut, unknown_note(store), dropped_note(store)].into_iter().flatten().collect();
         notes.join(" ")
     });
+    let tokens = memo(move || {
+        if !store.has_tinted_tokens() {
+            return None;
+        }
+        let probe = store.probe.get();
+        let over = |trace: &Trace| {
+            let dropped = trace.starts.first().copied().unwrap_or_default();
+            tint::over(&probe, &trace.tokens, dropped)
+        };
+        Some(store.trace.read(over).unwrap_or_else(|| tint::over(&probe, &[], 0)))
+    });
     Editor {
         label: "Sentence to look at",
         value: store.probe.into(),
         on_input: Callback::new(on_input),
         note: note.into(),
         problem: store.trace.problem,
-        whole: Signal::derive(move || store.tokens() != Tokens::Characters),
+        tokens: tokens.into(),
     }
 }
 
-/// A field in which each character stands in a cell of its own, as the tokens of a sentence do: typed,
-/// pasted and read out as any text field.
+/// A field in which each character stands in a cell of its own, as the tokens of a sentence do, or each
+/// token on a ground of its own: typed, pasted and read out as any text field.
 #[component]
 pub fn TokenField(editor: Editor) -> impl IntoView {
-    let Editor { label, value, on_input, note, problem, whole } = editor;
+    let Editor { label, value, on_input, note, problem, tokens } = editor;
+    let whole = memo(move || tokens.with(Option::is_some));
+    // A last line that is empty counts too.
+    let ground = move || {
+        tokens.with(|runs| runs.as_ref().map(|runs| tint::markup(runs, str::to_owned) + "\u{200b}"))
+    };
     let longest =
         move || value.with(|v| v.split('\n').map(|line| line.chars().count()).max().unwrap_or(0));
     let lines = move || value.with(|v| v.split('\n').count());
     view! {
         <div class="probe">
             <label for=own("probe", "input")>{label}</label>
-            <div class="probe-strip" class:whole=move || whole.get()>
+            <div class="probe-strip" class:whole=whole>
+                {move || whole.get().then(|| view! {
+                    <div class="probe-ground" aria-hidden="true" translate="no" data-testid="probe-tokens"
+                        inner_html=move || ground().unwrap_or_default()></div>
+                })}
                 <textarea id=own("probe", "input") data-testid="probe-input" wrap="off"
                     rows=move || lines().to_string() style=move || format!("--cells:{}", longest() + 1)
                     autocomplete="off" autocapitalize="off" spellcheck="false"

@@ -170,8 +170,12 @@ fn pack(
     probe: String,
     pack: impl Fn(&Written) -> Result<String, FragmentError>,
 ) -> Share {
-    let probe = (probe != corpora::probe(corpus)).then_some(probe);
     let own = corpus == Corpus::Own;
+    let is_usual = match corpus {
+        Corpus::Own => probe.is_empty(),
+        corpus => corpora::is_first_probe(&probe, corpus, text),
+    };
+    let probe = (!is_usual).then_some(probe);
     let tried = (own && text.len() <= MOST_TRIED).then(|| text.to_owned());
     let drawn = link.chapter == Chapter::Mask;
     let mask = if drawn { link.mask.drawn.clone() } else { Drawn::default() };

@@ -1,7 +1,11 @@
 //! What the model writes, and how boldly.
 
 use leptos::prelude::*;
-use unroll_protocol::{link::Value, read_number};
+use unroll_protocol::{
+    link::Value,
+    read_number,
+    signs::{Run, runs},
+};
 
 use super::{
     field::{Entry, NumberField},
@@ -9,7 +13,12 @@ use super::{
 };
 use crate::{
     course::use_part,
-    figures::{own, token::readable},
+    figures::{
+        Second, own,
+        svg::escape,
+        tint,
+        token::{UNKNOWN, readable},
+    },
     questions::Questions,
     reactive::memo,
     store::{Store, Writing as Draft},
@@ -29,13 +38,19 @@ pub fn Writing() -> impl IntoView {
         0 => "before any training".to_owned(),
         step => format!("after step {}", grouped(step.into())),
     };
+    let again = move || {
+        store.write_again();
+        store.rewritten.notify();
+    };
     let temperature = move || store.link.with(|link| link.gpt.temperature);
     let top_k = move |(value, entry)| {
         store.link.update(|link| (setting("topk").set)(link, value));
         if entry != Entry::Typing {
-            store.write_again();
+            again();
         }
     };
+    // What it writes by is one setting for both runs, so it is set in the first.
+    let leads = use_context::<Second>().is_none();
     let (id, hint) = (own("control", "temperature"), own("hint", "temperature"));
     let (temperature_row, words) = (setting("temperature"), general("temperature"));
     view! {
@@ -46,14 +61,14 @@ pub fn Writing() -> impl IntoView {
             <div class="sample" tabindex="0" role="group" aria-label="Text written by the model"
                 aria-describedby="sample-step">
                 <p data-testid="sample-text" data-step=step>
-                    {move || store.written.with(|written| readable(&written.text))}
+                    <span inner_html=move || store.written.with(shown)></span>
                     <span class="caret" class:caret-on=move || store.written.with(|w| !w.done)
                         aria-hidden="true"></span>
                 </p>
             </div>
-            <div class="view-bar">
+            {leads.then(|| view! { <div class="view-bar">
                 <button type="button" class="button" data-testid="write-again"
-                    on:click=move |_| store.write_again()>
+                    on:click=move |_| again()>
                     "Write again"
                 </button>
                 <div class="field" title=words.help>
@@ -67,15 +82,45 @@ pub fn Writing() -> impl IntoView {
                                 store.link.update(|link| (temperature_row.set)(link, heat));
                             }
                         }
-                        on:change=move |_| store.write_again()/>
+                        on:change=move |_| again()/>
                     <output class="field-range" for=id>
                         {move || format!("{:.2}", temperature())}
                     </output>
                     <span class="visually-hidden" id=hint>{words.help}</span>
                 </div>
                 <NumberField name="topk" on_entry=Callback::new(top_k)/>
-            </div>
+            </div> })}
         </div>
+    }
+}
+
+/// What was written as markup; where tokens need not be characters, each is on a ground of its own.
+fn shown(written: &Draft) -> String {
+    marked_up(written, readable)
+}
+
+/// The same in one line.
+pub fn in_a_line(written: &Draft) -> String {
+    marked_up(written, |text| readable(text).replace('\n', " ⏎ "))
+}
+
+/// The text with the sign for unknown characters in place of bytes that are none.
+fn without_bytes(text: &str) -> String {
+    let run = |run| match run {
+        Run::Text(text) => text.to_owned(),
+        Run::Bytes(bytes) => UNKNOWN.repeat(bytes.len()),
+    };
+    runs(text).into_iter().map(run).collect()
+}
+
+fn marked_up(written: &Draft, write: impl Fn(&str) -> String) -> String {
+    match written.tokens.as_slice() {
+        [] => escape(&write(&written.text)),
+        tokens => {
+            // A byte that belongs to no character can’t be read here.
+            let write = |text: &str| write(&without_bytes(text));
+            tint::markup(&tint::written(tokens, written.done), write)
+        }
     }
 }
 
@@ -104,7 +149,7 @@ fn drafts(store: Store) -> AnyView {
                 <button type="button" class="draft" title="Look at that moment"
                     aria-current=move || (now.get() == step).then_some("true") on:click=move |_| look_at(step)>
                     <span class="draft-step">{name}</span>
-                    <span class="draft-text">{readable(&draft.text).replace('\n', " ⏎ ")}</span>
+                    <span class="draft-text" inner_html=in_a_line(&draft)></span>
                 </button>
             </li>
         }
@@ -115,4 +160,28 @@ fn drafts(store: Store) -> AnyView {
         </ol>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_in_tokens_is_the_same_text() {
+        let text = "the 猫\n&";
+        let plain = Draft { text: text.to_owned(), ..Draft::default() };
+        assert_eq!(shown(&plain), "the 猫\n&amp;");
+        assert_eq!(in_a_line(&plain), "the 猫 ⏎ &amp;");
+        let tokens = ["the ", "⟨E7⟩", "⟨8C⟩⟨AB⟩", "\n", "&", "⟨E7⟩"].map(str::to_owned);
+        let mut cut = Draft { tokens: tokens.to_vec(), ..plain };
+        let bare = |markup: String| {
+            let parts = markup.split('<').map(|part| part.split_once('>').map_or(part, |(_, t)| t));
+            parts.collect::<String>()
+        };
+        assert_eq!(bare(shown(&cut)), "the 猫\n&amp;");
+        assert_eq!(shown(&cut).matches("<span").count(), 4, "three tokens and what shares “猫”");
+        cut.done = true;
+        assert_eq!(bare(shown(&cut)), "the 猫\n&amp;□");
+        assert_eq!(bare(in_a_line(&cut)), "the 猫 ⏎ &amp;□");
+    }
 }

@@ -5,13 +5,39 @@ use leptos::prelude::*;
 use super::use_lab;
 use crate::{
     controls::{TokenField, unknown_sentence},
+    corpora,
     figures::Editor,
-    reactive::memo,
-    store::Store,
+    reactive::{effect, memo},
+    store::{Source, Store},
 };
 
 /// Longest sentence, in UTF-16 units: chapters draw every character.
 const LONGEST: u32 = 400;
+
+/// For a chapter whose models read few characters: a sentence that the learner did not touch is one that
+/// fits as long as the chapter is on show.
+pub fn use_short_sentence() {
+    let store = expect_context::<Store>();
+    let both = move |source: &Source| {
+        let Source { corpus, text, .. } = source;
+        [corpora::probe_for(*corpus, text), corpora::short_probe_for(*corpus, text)]
+    };
+    let exchange = move |[from, to]: [String; 2]| {
+        if from != to && store.probe.with_untracked(|probe| *probe == from) {
+            store.set_probe(to);
+        }
+    };
+    // At once, so that the first question is about it, and whenever another text is chosen.
+    exchange(store.source.with_untracked(both));
+    effect(move || {
+        store.probe.track();
+        exchange(store.source.with(both));
+    });
+    on_cleanup(move || {
+        let [long, short] = store.source.with_untracked(both);
+        exchange([short, long]);
+    });
+}
 
 /// A field for the sentence that acts as one types, says which characters the model has never met,
 /// and why there is no picture of it where there is none.
@@ -52,6 +78,6 @@ pub fn use_sentence(label: &'static str, problem: Signal<Option<String>>) -> Edi
         on_input: Callback::new(on_input),
         note: note.into(),
         problem,
-        whole: Signal::stored(false),
+        tokens: Signal::stored(None),
     }
 }

@@ -12,16 +12,18 @@ use super::{
     editor::Editor,
     export::{Experiment, Provenance},
     head_grid::{HeadGrid, Switches, heads_later},
-    heatmap::{Heatmap, WeightScale},
+    heatmap::{Heatmap, WeightScale, scale_of},
     next::{NextToken, TopKeys},
     readout::Readout,
-    scale::{ScaleBar, ValueMap},
+    scale::ScaleBar,
     select::{Cell, Selection},
     sight::use_visible,
-    since::use_since,
+    since::{Since, short_name, use_since},
     slot::Slot,
+    svg::escape,
     table::WeightTable,
     theme::{Colors, use_colors},
+    tint,
     tokens::Tokens,
     view::HeadView,
     writers::Writers,
@@ -83,14 +85,17 @@ pub fn AttentionFigure(
         use_kept_cell(selection, kept);
     }
     let colors = use_colors();
-    let matrix = memo(move || Arc::new(HeadView::to_matrix(view.get().as_ref())));
-    let since = use_since(matrix);
+    let (since, compared) = use_compared(view);
     let step = move || view.with(|v| Some(v.as_ref()?.trace().step.to_string()));
     let title = move || {
         view.with(|v| match v {
             Some(v) => format!("Layer {}, head {}", v.layer(), v.head()),
             None => "Attention".into(),
         })
+    };
+    let said = move || {
+        let Cell { query, key } = selection.focus()?;
+        compared.with(|v| since.describe(v.as_ref()?.index(), (query, key?)))
     };
     view! {
         <section
@@ -104,15 +109,15 @@ pub fn AttentionFigure(
             <Tokens view selection colors editor />
             <div class="attention-body">
                 <div class="attention-main">
-                    <Heatmap view matrix=since.shown selection colors />
+                    <Heatmap view=compared selection colors />
                 </div>
                 <div class="attention-side">
                     <div class="attention-lists">
                         <NextToken view selection />
                         <TopKeys view selection />
                     </div>
-                    {heads_later(HeadGrid { view, planned, layer, head, switches, words: false })}
-                    <WeightScale view since selection colors />
+                    {heads_later(HeadGrid { view: compared, planned, layer, head, switches, words: false })}
+                    <WeightScale view=compared selection colors />
                     {inspection.map(|inspection| inspected(view, selection, inspection, provenance))}
                 </div>
             </div>
@@ -123,17 +128,36 @@ pub fn AttentionFigure(
                 {readout_later(view, selection)}
             </div>
             <div class="figure-foot">
-                <WeightTable view selection />
-                {since.button(
-                    "attention",
-                    Signal::derive(title),
-                    provenance,
-                    Signal::derive(move || selection.focus().and_then(|cell| Some((cell.query, cell.key?)))),
-                )}
-                <ExportMenu figure="attention" choices=choices("", view, provenance, colors) />
+                <WeightTable view=compared selection />
+                {since.button("attention", switched(switches), provenance, Signal::derive(said))}
+                <ExportMenu figure="attention" choices=choices("", compared, provenance, colors) />
             </div>
         </section>
     }
+}
+
+/// All heads of `view` compared with what is held of them, and what to show: the view, or how far it is
+/// from that. Whichever head is chosen, it is the same comparison.
+fn use_compared(view: Memo<Option<HeadView>>) -> (Since, Memo<Option<HeadView>>) {
+    let all = memo(move || view.with(|v| v.as_ref().map(|v| v.of(1, 1))));
+    let since =
+        use_since(move || all.with(|v| v.as_ref().map_or_else(Vec::new, HeadView::matrices)));
+    let moved = memo(move || {
+        let moved = since.all()?;
+        all.with(|v| v.as_ref().map(|v| v.compared(&moved)))
+    });
+    let compared = memo(move || {
+        let view = view.get()?;
+        let moved =
+            moved.with(|moved| moved.as_ref().map(|moved| moved.of(view.layer(), view.head())));
+        Some(moved.unwrap_or(view))
+    });
+    (since, compared)
+}
+
+/// The heads that are off: what switching one changes is not what training changed.
+fn switched(switches: Option<Switches>) -> Signal<String> {
+    Signal::derive(move || switches.map_or(String::new(), |of| format!("{:?}", of.off.get())))
 }
 
 /// What is being read, as a sentence, once the first picture is there.
@@ -243,7 +267,19 @@ pub fn HeadsFigure(
     let shown = use_frame(trace, use_visible(root));
     let view = memo(move || HeadView::new(shown.get()?, layer.get(), head.get()));
     let colors = use_colors();
+    let (since, compared) = use_compared(view);
+    let (label, map) = scale_of(compared);
+    let label = Signal::derive(move || label.with(|label| short_name(label).to_owned()));
     let chosen = move || {
+        if since.is_on() {
+            return compared.with(|v| {
+                let v = v.as_ref()?;
+                let change = since.describe(v.index(), v.most()?)?;
+                // Which head it is, the picture shows.
+                let change = change.split_once("query").map_or("", |(_, change)| change);
+                Some(format!("Largest in this head: query{change}"))
+            });
+        }
         view.with(|v| {
             v.as_ref().map(|v| {
                 let (layer, head, step) = (v.layer(), v.head(), v.trace().step.to_string());
@@ -261,16 +297,16 @@ pub fn HeadsFigure(
             data-step=move || view.with(|v| Some(v.as_ref()?.trace().step.to_string()))
         >
             <div class="figure-box">
-                {heads_later(HeadGrid { view, planned, layer, head, switches, words: true })}
+                {heads_later(HeadGrid { view: compared, planned, layer, head, switches, words: true })}
             </div>
             <p class="readout" translate="no" data-testid="heads-chosen">{chosen}</p>
             <div class="figure-foot">
-                <ScaleBar short=true label="attention weight" map=Signal::stored(ValueMap::Probability)
-                    value=Signal::stored(None) colors/>
+                <ScaleBar short=true label map value=Signal::stored(None) colors/>
                 <button type="button" class="figure-act" data-testid="heads-enlarge" on:click=move |_| enlarge.run(())>
                     "Show it large"
                 </button>
-                <ExportMenu figure="heads" choices=choices("json", view, provenance, colors) />
+                {since.button("heads", switched(switches), provenance, Signal::stored(None))}
+                <ExportMenu figure="heads" choices=choices("json", compared, provenance, colors) />
             </div>
         </section>
     }
@@ -292,8 +328,16 @@ pub fn InsideFigure(
     let shown = use_frame(trace, use_visible(root));
     let view = memo(move || HeadView::new(shown.get()?, layer.get(), head.get()));
     let colors = use_colors();
-    let sentence =
-        move || view.with(|v| v.as_ref().map_or("…".into(), |v| v.trace().tokens.concat()));
+    let sentence = move || {
+        let read = |view: &HeadView| {
+            let (tokens, known) = (&view.trace().tokens, &view.trace().vocabulary);
+            match tint::is_needed(known) {
+                true => tint::markup(&tint::runs(tokens), str::to_owned),
+                false => escape(&tokens.concat()),
+            }
+        };
+        view.with(|view| view.as_ref().map_or("…".into(), read))
+    };
     let grid = HeadGrid { view, planned, layer, head, switches: None, words: false };
     let shape = memo(move || grid.shape());
     let style = move || {
@@ -312,7 +356,7 @@ pub fn InsideFigure(
             <h3>"Where the model looks"</h3>
             <p class="hint">
                 "The model looks back with several heads at once. Each square is one head, reading “"
-                <span translate="no">{sentence}</span>
+                <span translate="no" inner_html=sentence></span>
                 "”. Each row is a token that looks. The stronger the color of a cell, the more it looks at that token."
             </p>
             {heads_later(grid)}

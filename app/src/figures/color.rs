@@ -108,6 +108,8 @@ pub struct Palette {
     pub held_out_curve: Rgb,
     pub blocked: Rgb,
     pub blocked_line: Rgb,
+    /// Behind tokens: see [`super::tint`].
+    pub tokens: [Rgb; 5],
     /// The probability map at 0, a half and 1.
     pub probability: [Rgb; 3],
     /// The signed map at minus the limit, 0 and the limit.
@@ -134,6 +136,13 @@ impl Palette {
         held_out_curve: Rgb::hex(0x0b7285),
         blocked: Rgb::hex(0xf1f0ec),
         blocked_line: Rgb::hex(0xd2d0c9),
+        tokens: [
+            Rgb::hex(0xd9e8fc),
+            Rgb::hex(0xd6eee0),
+            Rgb::hex(0xefe6d0),
+            Rgb::hex(0xfbdfdd),
+            Rgb::hex(0xefe1f6),
+        ],
         probability: [Rgb::hex(0xfbfcff), Rgb::hex(0x5981e7), Rgb::hex(0x1d1147)],
         signed: [Rgb::hex(0x1462c6), Rgb::hex(0xf6f5f3), Rgb::hex(0xba380a)],
     };
@@ -156,6 +165,13 @@ impl Palette {
         held_out_curve: Rgb::hex(0x4ecadb),
         blocked: Rgb::hex(0x21252d),
         blocked_line: Rgb::hex(0x3d434f),
+        tokens: [
+            Rgb::hex(0x27364a),
+            Rgb::hex(0x223c2e),
+            Rgb::hex(0x3d351d),
+            Rgb::hex(0x482d2b),
+            Rgb::hex(0x3d2f44),
+        ],
         probability: [Rgb::hex(0x14161c), Rgb::hex(0x4275d7), Rgb::hex(0xe6f4ff)],
         signed: [Rgb::hex(0x58a4ff), Rgb::hex(0x1c1e24), Rgb::hex(0xff7d3c)],
     };
@@ -263,6 +279,11 @@ mod tests {
                 ("held-out-curve", p.held_out_curve),
                 ("blocked", p.blocked),
                 ("blocked-line", p.blocked_line),
+                ("token-0", p.tokens[0]),
+                ("token-1", p.tokens[1]),
+                ("token-2", p.tokens[2]),
+                ("token-3", p.tokens[3]),
+                ("token-4", p.tokens[4]),
                 ("probability-0", p.probability[0]),
                 ("probability-half", p.probability[1]),
                 ("probability-1", p.probability[2]),
@@ -369,6 +390,12 @@ mod tests {
                 assert!(c >= 3.0, "--control-line on --{back}, {theme}: {c}");
             }
             assert!(contrast(color("accent"), color("on-accent")) >= 4.5);
+            for tint in 0..5 {
+                for name in ["ink", "muted"] {
+                    let c = contrast(color(name), color(&format!("token-{tint}")));
+                    assert!(c >= 4.5, "--{name} on --token-{tint}, {theme}: {c}");
+                }
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use super::{
     row::Row,
     second::own,
     select::{Cell, Selection},
+    tint::Run,
 };
 
 /// Stands for a line break: the field is one line, as the row is.
@@ -26,8 +27,8 @@ pub struct Editor {
     pub note: Signal<String>,
     /// Why there is no picture of it.
     pub problem: Signal<Option<String>>,
-    /// Whether its tokens are others than its characters.
-    pub whole: Signal<bool>,
+    /// Its tokens, where they are others than its characters.
+    pub tokens: Signal<Option<Vec<Run>>>,
 }
 
 /// The field over a row of tokens. Figures hold a copy.

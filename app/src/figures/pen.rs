@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::{color::Palette, hue::Hue, svg::escape};
+use super::{color::Palette, hue::Hue, svg::escape, tint::tint};
 
 /// What colors are called.
 #[derive(Clone, Copy)]
@@ -32,6 +32,19 @@ impl Paint {
     /// What the page itself points with.
     pub fn accent(self) -> String {
         self.0.map_or_else(|| "var(--accent)".to_owned(), |palette| palette.accent.css())
+    }
+
+    /// Behind this token.
+    pub fn token(self, token: &str) -> String {
+        self.tint(tint(token))
+    }
+
+    /// Behind a token: see [`super::tint`].
+    pub fn tint(self, which: usize) -> String {
+        match self.0 {
+            Some(palette) => palette.tokens[which].css(),
+            None => format!("var(--token-{which})"),
+        }
     }
 
     /// Hairlines.

@@ -44,13 +44,39 @@ pub fn spoken(token: &str) -> String {
     }
 }
 
-/// At most `longest` characters of the token's mark, an ellipsis standing for what is left out.
+/// At most `longest` signs of the token's mark, an ellipsis standing for what is left out.
 pub fn short_mark(token: &str, longest: usize) -> String {
     let mark = mark(token);
-    if mark.chars().count() <= longest {
+    let mut before = ' ';
+    let starts =
+        mark.char_indices().filter(|(_, c)| !joins(core::mem::replace(&mut before, *c), *c));
+    let starts: Vec<usize> = starts.map(|(at, _)| at).collect();
+    if starts.len() <= longest {
         return mark;
     }
-    mark.chars().take(longest.saturating_sub(1)).chain(['…']).collect()
+    mark[..starts[longest.saturating_sub(1)]].to_owned() + "…"
+}
+
+/// Whether a character is drawn together with the one before it: marks, and parts of emoji.
+pub fn joins(before: char, next: char) -> bool {
+    let is_flag = |c| matches!(u32::from(c), 0x1f1e6..=0x1f1ff);
+    before == '\u{200d}'
+        || (is_flag(before) && is_flag(next))
+        || matches!(u32::from(next), 0x300..=0x36f | 0x200d | 0x20d0..=0x20ff | 0xfe00..=0xfe0f | 0x1f3fb..=0x1f3ff)
+}
+
+/// The signs to which a mark is cut at most, however narrow its room.
+const SHORTEST: usize = 3;
+
+/// As [`short_mark`], or as much shorter as lets it fit so many columns.
+pub fn fitted_mark(token: &str, longest: usize, room: f64) -> String {
+    let mut marks = (SHORTEST..longest).rev().map(|longest| short_mark(token, longest));
+    let mut mark = short_mark(token, longest);
+    while columns(&mark) > room {
+        let Some(shorter) = marks.next() else { break };
+        mark = shorter;
+    }
+    mark
 }
 
 /// How many columns of a monospaced font a mark takes. Signs of East Asian scripts and emoji are wider;
@@ -60,7 +86,18 @@ pub fn columns(mark: &str) -> f64 {
         matches!(u32::from(c), 0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3
         | 0xf900..=0xfaff | 0xfe30..=0xfe6f | 0xff00..=0xff60 | 0x1f000..=0x3ffff)
     };
-    let columns: f64 = mark.chars().map(|c| if is_wide(c) { 1.7 } else { 1.0 }).sum();
+    let mut before = ' ';
+    let column = |c: char| {
+        let joined = joins(core::mem::replace(&mut before, c), c);
+        if joined {
+            0.0
+        } else if is_wide(c) {
+            1.7
+        } else {
+            1.0
+        }
+    };
+    let columns: f64 = mark.chars().map(column).sum();
     if mark.chars().nth(1).is_none() { 1.0 } else { columns }
 }
 
@@ -93,8 +130,15 @@ mod tests {
         assert_eq!(mark("\u{1}"), "·");
         assert_eq!(name_at("k", 4), "‘k’ (5)");
         assert_eq!(["", "a", "世", "the", "a世"].map(columns), [1.0, 1.0, 1.0, 3.0, 2.7]);
+        // One sign of three characters, and one of two.
+        assert_eq!(["a👩\u{200d}👧", "e\u{301}"].map(columns), [2.7, 1.0]);
         assert_eq!(short_mark("unroll", 4), "unr…");
         assert_eq!(short_mark("é", 4), "é");
+        assert_eq!(short_mark("👩\u{200d}👧ab", 3), "👩\u{200d}👧ab");
+        assert_eq!(short_mark("👩\u{200d}👧ab", 2), "👩\u{200d}👧…");
+        let fitted = [9.0, 5.0, 1.0].map(|room| fitted_mark("incomplete", 8, room));
+        assert_eq!(fitted, ["incompl…", "inco…", "in…"]);
+        assert_eq!(fitted_mark("月亮升起来了", 8, 6.0), "月亮…");
         assert_eq!([short_label("unit 12", 10), short_label(" the", 10)], ["unit 12", "␣the"]);
         assert_eq!([label_at("unit 12", 11), label_at(" ", 0)], ["unit 12", "‘␣’ (1)"]);
     }

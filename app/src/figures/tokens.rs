@@ -10,7 +10,7 @@ use super::{
     row::Row,
     select::{Cell, Selection},
     theme::Colors,
-    token,
+    tint, token,
     view::HeadView,
 };
 use crate::reactive::{effect, memo};
@@ -35,6 +35,7 @@ pub fn Tokens(
     let starts =
         memo(move || view.with(|v| v.as_ref().map_or_else(Vec::new, |v| v.trace().starts.clone())));
     let field = editor.map(|_| Field::new(selection, starts));
+    let tinted = memo(move || editor.is_some_and(|editor| editor.tokens.with(Option::is_some)));
     view! {
         <div class="tokens" class:plain=plain>
         {editor.map(|editor| view! { <EditorNotes editor /> })}
@@ -56,7 +57,7 @@ pub fn Tokens(
                             let token = memo(move || {
                                 sentence.with(|s| s.get(position).cloned().unwrap_or_default())
                             });
-                            view! { <Token view selection colors row field position token /> }
+                            view! { <Token view selection colors row field tinted position token /> }
                         }
                     />
                 </div>
@@ -74,6 +75,7 @@ fn Token(
     colors: Memo<Colors>,
     row: Memo<Row>,
     field: Option<Field>,
+    tinted: Memo<bool>,
     position: usize,
     token: Memo<String>,
 ) -> impl IntoView {
@@ -124,7 +126,11 @@ fn Token(
             aria-label=label
             aria-selected=move || is_query.get().to_string()
             tabindex=move || if is_query.get() { "0" } else { "-1" }
-            style=move || format!("width:{}em", row.with(|t| t.width_of(position)))
+            style=move || {
+                let width = row.with(|t| t.width_of(position));
+                let ground = if tinted.get() { token.with(|token| tint::css(token)) } else { "" };
+                format!("width:{width}em;background:{ground}")
+            }
             on:pointerenter=move |e: ev::PointerEvent| {
                 if e.pointer_type() == "touch" {
                     return;

@@ -33,6 +33,8 @@ pub struct Writing {
     /// Optimizer steps the writing model had taken.
     pub step: u32,
     pub text: String,
+    /// Its tokens, where they need not be characters.
+    pub tokens: Vec<String>,
     pub done: bool,
 }
 

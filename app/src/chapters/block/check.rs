@@ -1,7 +1,7 @@
 //! The questions that the live models answer.
 
 use leptos::prelude::*;
-use unroll_protocol::study::block::{Shown, Source, Stream, ask};
+use unroll_protocol::study::block::{CONTEXT, Shown, Source, Stream, ask};
 
 use super::{
     Page, depths, growth,
@@ -35,14 +35,24 @@ fn sums(stream: &Stream) -> [f64; 4] {
     sums
 }
 
+/// The position that the `round`-th question is about, from 1 to `count`: not the one whose terms stand
+/// beside the figure (0 is the last).
+fn elsewhere(round: u32, count: u32, on_show: u32) -> u32 {
+    let count = count.max(1);
+    let on_show = if on_show == 0 { count } else { on_show };
+    match 1 + (2 + 5 * round) % count {
+        position if position == on_show => 1 + position % count,
+        position => position,
+    }
+}
+
 pub fn check(page: Page) -> AnyView {
     let round = RwSignal::new(0u32);
     // Asked about the full model: without residuals nothing is left but the last term.
     let answered = use_answer(page.lab, move || {
         let text = page.store.probe.get();
-        let count = text.chars().count().max(1) as u32;
-        let position =
-            1 + (2 + 5 * round.get()) % count.min(unroll_protocol::study::block::CONTEXT);
+        let count = text.chars().count() as u32;
+        let position = elsewhere(round.get(), count.min(CONTEXT), page.position.get());
         Some(ask::Stream { text, shown: Shown::Full, position, token: 0 })
     })
     .shown_in(page.lab.check_seen);
@@ -102,11 +112,7 @@ pub fn reach(page: Page) -> AnyView {
         let (Some(cut), Some(full)) = (reach.get(), depths::reach(page, 0)) else {
             return String::new();
         };
-        format!(
-            "Before the first block it is {} what it is after the last. In the full model it is {}.",
-            depths::times(cut),
-            depths::times(full)
-        )
+        depths::left(cut, full)
     });
     view! {
         <CheckYourself id="block-reach" question options=Signal::stored(options.map(str::to_owned).to_vec()) answer
@@ -137,13 +143,13 @@ pub fn gained(page: Page) -> AnyView {
         let Some((source, first, last)) = most.get() else { return String::new() };
         let name = source.name();
         format!(
-            "It is “{name}”. At step 0 its mean length was {first:.2}. By now it is {last:.2}. “Over training” shows \
-             all terms."
+            "It is “{name}”. At step 0 its mean length was {first:.2}. By now it is {last:.2}. The next part of the \
+             story shows all terms."
         )
     });
     let question =
-        "Train the full model first. Then compare the layers and embeddings: which term has gained the most length \
-             since step 0?"
+        "Train the full model first. Every layer and both embeddings add a term to its stream. Which kind of term \
+             has gained the most length since step 0?"
             .to_owned();
     view! {
         <CheckYourself id="block-gained" question=Signal::stored(question)
@@ -151,4 +157,25 @@ pub fn gained(page: Page) -> AnyView {
             on_right=use_right("block-gained")/>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::elsewhere;
+
+    #[test]
+    fn what_stands_beside_the_figure_is_not_asked() {
+        for count in 2..40 {
+            for (round, on_show) in (0..20).flat_map(|round| (0..=count).map(move |at| (round, at)))
+            {
+                let shown = if on_show == 0 { count } else { on_show };
+                let asked = elsewhere(round, count, on_show);
+                assert!(
+                    (1..=count).contains(&asked) && asked != shown,
+                    "{round}, {count}, {on_show}"
+                );
+            }
+        }
+        assert_eq!(elsewhere(3, 0, 0), 1);
+    }
 }

@@ -21,7 +21,10 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::ChoiceField,
-    course::{ChapterFrame, Lab, StageView, further, use_lab, use_provenance, use_setting},
+    course::{
+        ChapterFrame, Lab, StageView, further, use_lab, use_provenance, use_setting,
+        use_short_sentence,
+    },
     figures::{Provenance, Slot},
     questions::use_answer,
     reactive::memo,
@@ -83,6 +86,7 @@ fn name_of(without: Without) -> &'static str {
 #[component]
 fn BlockChapter() -> impl IntoView {
     let store = expect_context::<Store>();
+    use_short_sentence();
     let lab = use_lab();
     let shown = use_setting(|link| &mut link.block.shown);
     let position = use_setting(|link| &mut link.block.position);
@@ -157,7 +161,6 @@ fn BlockChapter() -> impl IntoView {
 fn lives(page: Page) -> Vec<Live> {
     let largest = memo(move || page.stream.with(|s| stream::largest_term(s.as_ref()?)));
     let woke = memo(move || page.growth.with(|g| Some(growth::woke(g.as_ref()?))));
-    let reach = memo(move || Some(depths::left(depths::reach(page, 1)?, depths::reach(page, 0)?)));
     let parted = memo(move || depths::parted(page));
     let loss = |name: &'static str| {
         let loss = memo(move || depths::loss(page, name));
@@ -167,7 +170,6 @@ fn lives(page: Page) -> Vec<Live> {
     vec![
         live("largest", move || largest.get().unwrap_or_else(|| "…".to_owned())),
         live("woke", move || woke.get().unwrap_or_else(|| "…".to_owned())),
-        live("reach", move || reach.get().unwrap_or_else(|| "…".to_owned())),
         live("loss-full", loss(full)),
         live("loss-cut", loss(cut)),
         live("parted", move || parted.get()),

@@ -56,8 +56,8 @@ pub const SCRIPT: Script = Script {
                    the second model replaces the stream. It is like whispering a sentence down a \
                    line of people: each passes on only what they made of it. The [gradient](gradient) has to come \
                    back along the same line.\n\n\
-                   {reach} Where hardly any gradient arrives, the first blocks can hardly learn. Train, and \
-                   compare the two losses.",
+                   The figure shows how large the gradient is at each depth. Where hardly any arrives, the first \
+                   blocks can hardly learn. Train, and compare the two losses.",
             set: |link| {
                 link.block.shown = Shown::Cut;
                 link.view = "without".into();
@@ -86,7 +86,7 @@ pub const SCRIPT: Script = Script {
                 link.block.without = Without::Attention;
                 link.view = "without".into();
             },
-            asks: &["block-mixes"],
+            asks: &["block-mixes", "block-gained"],
         },
         Beat {
             title: "Which layer wakes first?",
@@ -98,7 +98,7 @@ pub const SCRIPT: Script = Script {
                    token embedding. In this run, {woke}. Train, and watch the lines grow. Another seed may give \
                    another order.",
             set: |link| link.view = "growth".into(),
-            asks: &["block-gained"],
+            asks: &[],
         },
         Beat {
             title: "A bend between two matrices",

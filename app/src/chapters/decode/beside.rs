@@ -196,7 +196,7 @@ impl Texts {
                 };
             all.iter().zip(&WAYS).map(passage).collect()
         });
-        Skyline { passages }
+        Skyline { passages, tinted: self.page.store.has_tinted_tokens() }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::{
         Hue, Sheet, exact,
         pen::{Anchor, MONO, Pen},
         theme::Colors,
+        tint::Grounds,
         token,
     },
 };
@@ -32,6 +33,8 @@ pub struct Bets {
     pub number: f64,
     /// What the number falls on.
     pub chosen: usize,
+    /// Whether each token has a ground of its own, for it need not be a character.
+    pub tinted: bool,
     /// Ids, the likeliest first.
     order: Vec<usize>,
     /// Where the stretch of each character begins, in order of their ids.
@@ -52,7 +55,8 @@ impl Bets {
         let start =
             |sum: &mut f64, share: &f32| Some(core::mem::replace(sum, *sum + f64::from(*share)));
         let starts = left.iter().scan(0.0, start).collect();
-        Ok(Self { vocabulary, logits, plain, left, number, chosen, order, starts })
+        let tinted = false;
+        Ok(Self { vocabulary, logits, plain, left, number, chosen, tinted, order, starts })
     }
 
     /// How many characters can still be drawn.
@@ -126,9 +130,21 @@ impl Drawing for Bets {
         );
         pen.sized(Hue::Output, true, smaller(font), (width, font), Anchor::End, "chance");
         let rest: Vec<usize> = self.order[listed..].to_vec();
+        let listed_count = listed;
         let of = |all: &[f32], ids: &[usize]| ids.iter().map(|&id| all[id]).sum::<f32>();
         let listed = self.order[..listed].iter().map(|&id| vec![id]);
         let rows = listed.chain((!rest.is_empty()).then_some(rest));
+        if self.tinted {
+            let mut grounds = Grounds::default();
+            for (at, &id) in self.order[..listed_count].iter().enumerate() {
+                let wide = (0.62 * token::columns(&self.name(id)) + 0.5) * font;
+                let high = (1.35 * font).min(line);
+                let place =
+                    (label - 0.45 * font - wide, top + (at as f64 + 0.5) * line - high / 2.0);
+                grounds.add(self.character(id), place, (wide, high));
+            }
+            grounds.draw(pen);
+        }
         for (at, ids) in rows.enumerate() {
             let middle = top + (at as f64 + 0.5) * line;
             let (plain, left) = (of(&self.plain, &ids), of(&self.left, &ids));
@@ -301,7 +317,8 @@ mod tests {
         for number in [0.0, 0.5, 0.9999] {
             keeps_to_its_room(&bets(Sampling::PLAIN, number));
             keeps_to_its_room(&bets(Sampling::GREEDY, number));
-            keeps_to_its_room(&bets(Sampling { top_p: 0.6, ..Sampling::PLAIN }, number));
+            let cut = bets(Sampling { top_p: 0.6, ..Sampling::PLAIN }, number);
+            keeps_to_its_room(&Bets { tinted: true, ..cut });
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::{
         Hue, Sheet,
         pen::{Anchor, Pen},
         theme::Colors,
+        tint::{Grounds, Run},
         token,
     },
 };
@@ -25,6 +26,10 @@ const MANY: usize = 5;
 
 /// Characters of the longest name of a token.
 const LONGEST_NAME: usize = 10;
+/// Share of a column that is kept for branches.
+const BRANCHES: f64 = 0.28;
+/// Tokens of the sentence's end.
+const LONGEST_END: usize = 10;
 
 /// One token of a continuation.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +38,8 @@ pub struct Node {
     pub ending: Vec<u32>,
     /// The same as text.
     text: String,
+    /// The text as it is read: where tokens need not be characters, one sees where each ends.
+    shown: String,
     token: String,
     /// Its share after what is before it.
     pub share: f32,
@@ -53,8 +60,10 @@ pub struct Node {
 pub struct Tree {
     pub nodes: Vec<Node>,
     /// The end of the sentence.
-    sentence: String,
+    sentence: Vec<Run>,
     rows: usize,
+    /// Whether each token has a ground of its own, for it need not be a character.
+    tinted: bool,
 }
 
 /// What an open node's logits say: the ids of its branches, the likeliest first, and all shares.
@@ -65,10 +74,15 @@ struct Open<'a> {
 
 impl Tree {
     /// Open are the nodes that `after` answers for, of which the first is the sentence itself.
-    /// `pressed` are those that the learner opened.
-    pub fn new(after: &After, beams: &Beams, pressed: &[Vec<u32>]) -> Option<Self> {
+    /// `pressed` are those that the learner opened. `tokens` are the sentence's, where they need not be
+    /// characters.
+    pub fn new(
+        after: &After,
+        beams: &Beams,
+        pressed: &[Vec<u32>],
+        tokens: Option<&[Run]>,
+    ) -> Option<Self> {
         let known = after.vocabulary.len();
-        let sentence = after.text.as_str();
         let rows = after.endings.iter().zip(after.logits.values.chunks(known.max(1)));
         let opened: Option<Vec<Open>> = rows
             .map(|(ending, logits)| {
@@ -79,11 +93,19 @@ impl Tree {
         let kept: Vec<&[u32]> = beams.kept.last()?.iter().map(|beam| &*beam.tokens).collect();
         // The search may still be about another sentence.
         let kept = if beams.text == after.text { kept } else { Vec::new() };
-        let start = sentence.chars().count().saturating_sub(10);
+        let sentence = match tokens {
+            Some(runs) => runs[runs.len().saturating_sub(LONGEST_END)..].to_vec(),
+            None => {
+                let start = after.text.chars().count().saturating_sub(LONGEST_END);
+                let text = after.text.chars().skip(start).collect();
+                vec![Run { text, tokens: Vec::new() }]
+            }
+        };
         let mut tree = Self {
             nodes: vec![Node {
                 ending: Vec::new(),
                 text: String::new(),
+                shown: String::new(),
                 token: String::new(),
                 share: 1.0,
                 log_probability: 0.0,
@@ -93,8 +115,9 @@ impl Tree {
                 depth: 0,
                 row: 0.0,
             }],
-            sentence: sentence.chars().skip(start).collect(),
+            sentence,
             rows: 0,
+            tinted: tokens.is_some(),
         };
         tree.grow(0, &opened?, &after.vocabulary, &kept, pressed);
         Some(tree)
@@ -131,12 +154,19 @@ impl Tree {
             }
         }
         let (log_probability, depth) = (self.nodes[at].log_probability, self.nodes[at].depth);
+        let shown_before = self.nodes[at].shown.clone();
         let mut middle = Vec::new();
         for (id, token, child, rank, open_too) in shown {
             let share = open.shares[id];
+            let bar = if self.tinted && at > 0 { "|" } else { "" };
+            let text = signs::joined(&format!("{text}{token}"));
             self.nodes.push(Node {
                 ending: child,
-                text: signs::joined(&format!("{text}{token}")),
+                shown: match self.tinted {
+                    true => format!("{shown_before}{bar}{}", token::mark(token)),
+                    false => marked(&text),
+                },
+                text,
                 token: token.clone(),
                 share,
                 log_probability: log_probability + f64::from(share).ln(),
@@ -154,32 +184,54 @@ impl Tree {
         self.nodes[at].row = sum / middle.len().max(1) as f64;
     }
 
+    /// The runs of the sentence's end that fit before `right`, each with its left edge and the width of
+    /// its letters.
+    fn ending(&self, right: f64, beside: f64, font: f64) -> Vec<(Run, f64, f64)> {
+        let mut end = right;
+        let mut shown = Vec::new();
+        for run in self.sentence.iter().rev() {
+            let mut run = Run { text: marked(&run.text), ..run.clone() };
+            // Of a longer one its end.
+            let fits = ((end / (0.62 * font)) as usize).max(3);
+            let long = run.text.chars().count().saturating_sub(fits);
+            if long > 0 && !shown.is_empty() {
+                break;
+            }
+            run.text = run.text.chars().skip(long).collect();
+            let letters = 0.62 * font * token::columns(&run.text);
+            let left = end - beside - letters;
+            if left - beside < 0.0 && !shown.is_empty() {
+                break;
+            }
+            shown.push((run, left, letters));
+            end = left - beside;
+        }
+        shown
+    }
+
     fn columns(&self) -> usize {
         self.nodes.iter().map(|node| node.depth).max().unwrap_or_default()
     }
 
     fn words(&self, node: &Node) -> String {
         let Some(parent) = node.parent.map(|at| &self.nodes[at]) else {
-            return format!("The sentence ends with “{}”.", marked(&self.sentence));
+            let bar = if self.tinted { "|" } else { "" };
+            let end: Vec<String> = self.sentence.iter().map(|run| token::mark(&run.text)).collect();
+            return format!("The sentence ends with “{}”.", end.join(bar));
         };
         let name = token::mark(&node.token);
-        let before = match parent.text.as_str() {
+        let before = match parent.shown.as_str() {
             "" => "the sentence".to_owned(),
-            text => format!("“{}”", marked(text)),
+            text => format!("“{text}”"),
         };
         format!(
             "‘{name}’ after {before}: share {}. “{}” as a whole: {}, logarithm {}.",
             percent(node.share, 1),
-            marked(&node.text),
+            node.shown,
             small(node.log_probability.exp()),
             format!("{:.2}", node.log_probability).replace('-', "−")
         )
     }
-}
-
-/// A token as it is named where space is scarce.
-fn name(node: &Node) -> String {
-    token::short_mark(&node.token, LONGEST_NAME)
 }
 
 /// A text with its spaces and line breaks to be seen.
@@ -213,9 +265,11 @@ impl Drawing for Tree {
         let y = |node: &Node| 0.25 * font + (node.row + 0.5) * line;
         let x = |node: &Node| root + (node.depth as f64 - 1.0) * column;
         // Labels stand at the ends of their branches.
+        let room = ((1.0 - BRANCHES) * column - 0.7 * font) / (0.62 * font);
+        let name = |node: &Node| token::fitted_mark(&node.token, LONGEST_NAME, room);
         let long = |node: &Node| 0.62 * font * (token::columns(&name(node)) - 1.0);
         let longest = self.nodes.iter().map(long).fold(0.0, f64::max);
-        let reach = (column - 5.4 * font - longest).max(0.28 * column);
+        let reach = (column - 5.4 * font - longest).max(BRANCHES * column);
         let thickest = (0.8 * line).min(1.1 * font).max(3.0);
         for node in &self.nodes {
             let Some(parent) = node.parent.map(|at| &self.nodes[at]) else { continue };
@@ -236,27 +290,47 @@ impl Drawing for Tree {
             pen.wire(hue, (thick * 100.0).round() / 100.0, &path);
             pen.svg.push_str("</g>");
         }
+        let label_left = |node: &Node| x(node) + reach + 0.35 * font;
+        let beside = if self.tinted { 0.25 * font } else { 0.0 };
+        let sentence = self.ending(root - 0.4 * font, beside, font);
+        if self.tinted {
+            let mut grounds = Grounds::default();
+            let mut add = |token: &str, left: f64, width: f64, middle: f64| {
+                grounds.add(token, (left, middle - 0.68 * font), (width, 1.36 * font));
+            };
+            for (run, left, letters) in &sentence {
+                // Tokens that share a character share its ground.
+                let width = (letters + 2.0 * beside) / run.tokens.len().max(1) as f64;
+                for (at, token) in run.tokens.iter().enumerate() {
+                    add(token, left - beside + at as f64 * width, width, y(&self.nodes[0]));
+                }
+            }
+            for node in self.nodes.iter().filter(|node| node.parent.is_some()) {
+                let width = long(node) + 0.62 * font + 2.0 * beside;
+                add(&node.token, label_left(node) - beside, width, y(node));
+            }
+            grounds.draw(pen);
+        }
         let mut spots = Vec::new();
         for node in &self.nodes {
             let base = y(node) + 0.35 * font;
             if node.parent.is_none() {
-                let fits = ((root / (0.62 * font)) as usize).max(3);
-                let all: Vec<char> = marked(&self.sentence).chars().collect();
-                let text: String = all[all.len().saturating_sub(fits)..].iter().collect();
-                pen.mono(Hue::Ink, true, (root - 0.4 * font, base), Anchor::End, &text);
+                for (run, left, letters) in &sentence {
+                    pen.mono(Hue::Ink, true, (left + letters, base), Anchor::End, &run.text);
+                }
                 let place = [0.0, y(node) - line / 2.0, root, line];
                 spots.push(Spot { place, words: self.words(node) });
                 continue;
             }
-            let left = x(node) + reach + 0.35 * font;
+            let left = label_left(node);
             let best = node.rank == Some(0);
             let hue = if node.rank.is_some() { Hue::Ink } else { Hue::Muted };
             pen.mono(hue, best, (left, base), Anchor::Start, &name(node));
             let places = if node.share < 0.1 { 1 } else { 0 };
             let room = x(node) + column - left;
-            if room > 3.6 * font + long(node) {
+            if room > 3.6 * font + long(node) + 2.0 * beside {
                 let share = percent(node.share, places);
-                let at = (left + 1.3 * font + long(node), base);
+                let at = (left + 1.3 * font + long(node) + beside, base);
                 pen.sized(Hue::Muted, false, smaller(font), at, Anchor::Start, &share);
             }
             let wide = (width - x(node)).min(column);
@@ -288,6 +362,7 @@ mod tests {
     use unroll_protocol::{Array, gpt::Beam};
 
     use super::{super::picture::keeps_to_its_room, *};
+    use crate::figures::{color::Palette, pen::Paint};
 
     /// The ids of letters from a on.
     fn ids(text: &str) -> Vec<u32> {
@@ -295,6 +370,10 @@ mod tests {
     }
 
     fn tree(pressed: &[&str]) -> Tree {
+        tree_on(pressed, None)
+    }
+
+    fn tree_on(pressed: &[&str], tokens: Option<&[Run]>) -> Tree {
         let vocabulary: Vec<String> = "\u{fffd}abcdefg".chars().map(String::from).collect();
         let mut endings = ["", "a", "ab", "b", "ba"].map(ids).to_vec();
         endings.extend(pressed.iter().map(|ending| ids(ending)));
@@ -308,7 +387,7 @@ mod tests {
             |text: &str| Beam { tokens: ids(text), text: text.to_owned(), log_probability: -1.0 };
         let beams = Beams { text, kept: vec![vec![beam("aba"), beam("bab")]] };
         let pressed: Vec<_> = pressed.iter().map(|ending| ids(ending)).collect();
-        Tree::new(&after, &beams, &pressed).unwrap()
+        Tree::new(&after, &beams, &pressed, tokens).unwrap()
     }
 
     #[test]
@@ -332,6 +411,27 @@ mod tests {
     fn a_pressed_node_shows_more() {
         let tree = tree(&["c"]);
         assert_eq!(tree.nodes.iter().filter(|node| node.text.starts_with('c')).count(), 1 + 5);
+    }
+
+    #[test]
+    fn tokens_of_several_characters_have_grounds_and_bars_between_them() {
+        let plain = tree(&[]);
+        let runs = crate::figures::tint::runs(&["the", " cat", " sat"].map(str::to_owned));
+        let tree = tree_on(&[], Some(&runs));
+        keeps_to_its_room(&tree);
+        let grounds = |tree: &Tree| {
+            let mut pen = Pen::new(14.0, Paint::of(&Palette::LIGHT));
+            tree.draw((1100.0, 620.0), &mut pen, &Colors::new(&Palette::LIGHT));
+            let paths = pen.svg.split("<path class=\"grounds\" d=\"").skip(1);
+            paths.map(|path| path.split('"').next().unwrap().matches('M').count()).sum::<usize>()
+        };
+        assert_eq!(grounds(&plain), 0);
+        // “the” has no room: of the sentence’s tokens two, and one for each node.
+        let nodes = tree.nodes.len() - 1;
+        assert!((nodes + 1..=nodes + 3).contains(&grounds(&tree)), "{}", grounds(&tree));
+        let node = tree.nodes.iter().find(|node| node.text == "ab").unwrap();
+        assert!(tree.words(node).contains("“a|b” as a whole"), "{}", tree.words(node));
+        assert!(tree.words(&tree.nodes[0]).ends_with("“the|␣cat|␣sat”."));
     }
 
     #[test]

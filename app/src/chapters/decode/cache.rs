@@ -33,7 +33,9 @@ pub fn Cache(page: Page) -> impl IntoView {
     let head = use_setting(|link| &mut link.gpt.head);
     let rows = memo(move || {
         let at = [block.get(), head.get()].map(|at| at.saturating_sub(1) as usize);
-        told.answer.with(|told| KeptRows::new(told.as_deref()?, at[0], at[1]))
+        told.answer.with(|told| {
+            KeptRows::new(told.as_deref()?, at[0], at[1], page.store.has_tinted_tokens())
+        })
     });
     let drawing =
         Signal::derive(move || rows.get().map(|rows| Arc::new(rows) as Arc<dyn Drawing>) as Shown);

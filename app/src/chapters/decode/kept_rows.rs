@@ -14,6 +14,7 @@ use crate::{
         pen::{Anchor, Pen, Stroke},
         svg::write_rect,
         theme::Colors,
+        tint::Grounds,
         token,
     },
 };
@@ -32,6 +33,11 @@ fn widest<'a>(names: impl Iterator<Item = &'a String>) -> f64 {
     columns.fold(1.0, f64::max)
 }
 
+/// Width of a token's ground.
+fn token_width(token: &str, font: f64) -> f64 {
+    (0.62 * token::columns(&token::short_mark(token, LONGEST_NAME)) + 0.5) * font
+}
+
 /// One head's part of a cache.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptRows {
@@ -45,6 +51,8 @@ pub struct KeptRows {
     anew: bool,
     /// Likeliest next tokens with their shares.
     next: Vec<(String, f32)>,
+    /// Whether each token has a ground of its own, for it need not be a character.
+    tinted: bool,
 }
 
 fn part(all: &Array, block: usize, head: usize) -> Option<Vec<f32>> {
@@ -57,7 +65,7 @@ fn part(all: &Array, block: usize, head: usize) -> Option<Vec<f32>> {
 impl KeptRows {
     /// The part of the cache that belongs to a head of a block with attention, both counted from 0.
     /// What there are fewer of is counted from its end.
-    pub fn new(told: &Cached, block: usize, head: usize) -> Option<Self> {
+    pub fn new(told: &Cached, block: usize, head: usize, tinted: bool) -> Option<Self> {
         let heads = *told.keys.shape.get(1)? as usize;
         let block = block.min((told.blocks as usize).checked_sub(1)?);
         let head = head.min(heads.checked_sub(1)?);
@@ -72,6 +80,7 @@ impl KeptRows {
             next: next
                 .map(|id| (told.vocabulary.get(id).cloned().unwrap_or_default(), told.shares[id]))
                 .collect(),
+            tinted,
         })
     }
 
@@ -111,6 +120,7 @@ impl Drawing for KeptRows {
         let tail = if width > 40.0 * font { 11.0 * font + next } else { 0.0 };
         let weight = (5.0 * font).min(width * 0.16);
         let gap = font;
+        let next_left = width - tail + 0.5 * gap;
         let strip = ((width - label - tail - weight - 3.0 * gap) / 2.0).max(24.0);
         let (keys, weights) = (label + 0.5 * gap, label + strip + 1.25 * gap);
         let values = weights + weight + 0.75 * gap;
@@ -145,9 +155,26 @@ impl Drawing for KeptRows {
             place: [keys, query_top, strip, line - 3.0],
             words: format!("The query of ‘{last}’: it is compared with every key below."),
         });
+        let row_top = |at: usize| top + (at + usize::from(hidden > 0)) as f64 * line;
+        if self.tinted {
+            let mut grounds = Grounds::default();
+            let mut add = |token: &String, x: f64, y: f64| {
+                grounds.add(token, (x, y), (token_width(token, font), line - 3.0));
+            };
+            for at in 0..shown {
+                let token = &self.tokens[hidden + at];
+                add(token, label + 0.25 * font - token_width(token, font), row_top(at));
+            }
+            if tail > 0.0 {
+                for (at, (token, _)) in self.next.iter().enumerate() {
+                    add(token, next_left - 0.25 * font, top + at as f64 * line);
+                }
+            }
+            grounds.draw(pen);
+        }
         for at in 0..shown {
             let row = hidden + at;
-            let y = top + (at + usize::from(hidden > 0)) as f64 * line;
+            let y = row_top(at);
             let base = y + 0.72 * line;
             let new = self.is_new(row);
             let name = token::short_mark(&self.tokens[row], LONGEST_NAME);
@@ -192,7 +219,7 @@ impl Drawing for KeptRows {
             frame(pen, (x - 1.5, first - 1.5), size, stroke);
         }
         if tail > 0.0 {
-            let x = width - tail + 0.5 * gap;
+            let x = next_left;
             pen.sized(Hue::Output, true, smaller(font), (x, 0.95 * font), Anchor::Start, "next");
             let most = self.next.first().map_or(1.0, |next| next.1.max(f32::MIN_POSITIVE));
             let room = tail - next - 6.2 * font;
@@ -267,22 +294,25 @@ mod tests {
 
     #[test]
     fn one_row_is_new_and_all_are_once_the_window_moves() {
-        let rows = KeptRows::new(&told(5, 4, 0), 1, 1).unwrap();
+        let rows = KeptRows::new(&told(5, 4, 0), 1, 1, false).unwrap();
         assert_eq!((0..5).filter(|&row| rows.is_new(row)).collect::<Vec<_>>(), [4]);
-        let moved = KeptRows::new(&told(5, 4, 1), 1, 1).unwrap();
+        let moved = KeptRows::new(&told(5, 4, 1), 1, 1, false).unwrap();
         assert!((0..5).all(|row| moved.is_new(row)));
         // The second block’s second head.
         let all = told(5, 4, 0);
         assert_eq!(rows.keys, all.keys.values[3 * 20..]);
         assert_eq!(rows.query, all.queries.values[3 * 4..]);
         assert_eq!(rows.next[0], ("b".to_owned(), 0.7));
-        assert_eq!(KeptRows::new(&Cached { blocks: 0, ..all }, 0, 0), None);
+        assert_eq!(KeptRows::new(&Cached { blocks: 0, ..all }, 0, 0, false), None);
     }
 
     #[test]
     fn the_drawing_keeps_to_its_room() {
         for (count, width, dropped) in [(1, 8, 0), (12, 16, 0), (48, 16, 3), (300, 128, 0)] {
-            keeps_to_its_room(&KeptRows::new(&told(count, width, dropped), 0, 0).unwrap());
+            for tinted in [false, true] {
+                let told = told(count, width, dropped);
+                keeps_to_its_room(&KeptRows::new(&told, 0, 0, tinted).unwrap());
+            }
         }
     }
 }

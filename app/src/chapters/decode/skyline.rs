@@ -11,6 +11,7 @@ use crate::{
         Hue, Sheet, exact,
         pen::{Anchor, Pen},
         theme::Colors,
+        tint::Grounds,
         token,
     },
 };
@@ -50,6 +51,8 @@ impl Passage {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skyline {
     pub passages: Vec<Passage>,
+    /// Whether each token has a ground of its own, for it need not be a character.
+    pub tinted: bool,
 }
 
 /// Sizes that follow from the width and the text's size.
@@ -63,12 +66,18 @@ struct Layout {
     fit: usize,
     head: f64,
     gap: f64,
+    /// In cells: what a token takes beyond its letters.
+    more: f64,
+    /// Only so many lines of each text are shown.
+    most: usize,
 }
 
 /// Characters of the longest name of a token.
 const LONGEST_NAME: usize = 12;
 /// The size of the smallest text that is drawn.
 const SMALLEST: f64 = 12.0;
+/// Cells beside the letters of a token that has a ground.
+const BESIDE: f64 = 0.4;
 
 impl Skyline {
     fn layout(&self, width: f64, font: f64) -> Layout {
@@ -86,25 +95,46 @@ impl Skyline {
             fit: (((width - left) / cell) as usize).max(8),
             head: if named && !beside { 1.4 * font } else { 0.0 },
             gap: if named { 0.7 * font } else { 0.0 },
+            more: if self.tinted { BESIDE } else { 0.0 },
+            most: usize::MAX,
         }
     }
 
-    /// How high all of it is with text of this size.
-    fn tall(&self, width: f64, font: f64) -> f64 {
-        let layout = self.layout(width, font);
+    /// How high all of it is.
+    fn tall(&self, layout: &Layout) -> f64 {
         let high =
-            |passage: &Passage| layout.head + lines(passage, layout.fit) * layout.line + layout.gap;
-        self.passages.iter().map(high).sum::<f64>().max(font)
+            |passage: &Passage| layout.head + lines(passage, layout) * layout.line + layout.gap;
+        self.passages.iter().map(high).sum::<f64>().max(layout.line)
+    }
+
+    /// The layout for a room: with letters as large as fit, and never too small to read. Small letters need
+    /// fewer lines. In a room too low for those, texts beside their names end early, all after as many lines.
+    fn fitting(&self, (width, height): (f64, f64), font: f64) -> (Layout, f64) {
+        let sizes = [1.5, 1.35, 1.2, 1.1, 1.0, 0.9, 0.8, 0.7].map(|zoom| zoom * font);
+        let layouts = sizes.into_iter().filter(|size| *size >= SMALLEST);
+        let layouts = layouts.map(|size| (self.layout(width, size), size));
+        if let Some(whole) = layouts.into_iter().find(|(layout, _)| self.tall(layout) <= height) {
+            return whole;
+        }
+        let mut layout = self.layout(width, SMALLEST);
+        if layout.left > 0.0 {
+            layout.most =
+                self.passages.iter().map(|text| lines(text, &layout) as usize).max().unwrap_or(1);
+            while layout.most > 1 && self.tall(&layout) > height {
+                layout.most -= 1;
+            }
+        }
+        (layout, SMALLEST)
     }
 }
 
-/// Where each letter of a passage stands, with `fit` cells in a line: its line, the cells before it and
-/// those that it takes.
-fn places(passage: &Passage, fit: usize) -> impl Iterator<Item = (usize, f64, f64)> {
+/// Where each letter of a passage stands: its line, the cells before it and those that it takes.
+fn places(passage: &Passage, layout: &Layout) -> impl Iterator<Item = (usize, f64, f64)> {
     let (mut line, mut end) = (0, 0.0);
+    let (fit, more) = (layout.fit as f64, layout.more);
     passage.letters.iter().map(move |letter| {
-        let wide = token::columns(&name(letter)).min(fit as f64);
-        if end + wide > fit as f64 {
+        let wide = (token::columns(&name(letter)) + more).min(fit);
+        if end + wide > fit {
             (line, end) = (line + 1, 0.0);
         }
         let before = end;
@@ -113,9 +143,9 @@ fn places(passage: &Passage, fit: usize) -> impl Iterator<Item = (usize, f64, f6
     })
 }
 
-/// Lines of a passage with `fit` cells in each.
-fn lines(passage: &Passage, fit: usize) -> f64 {
-    places(passage, fit).last().map_or(1.0, |(line, ..)| (line + 1) as f64)
+/// Lines of a passage that are shown.
+fn lines(passage: &Passage, layout: &Layout) -> f64 {
+    places(passage, layout).last().map_or(1.0, |(line, ..)| (line + 1).min(layout.most) as f64)
 }
 
 /// A letter as it stands in its cells.
@@ -156,21 +186,20 @@ fn words(letter: &Letter) -> String {
 
 impl Drawing for Skyline {
     fn height(&self, width: f64, font: f64) -> f64 {
-        self.tall(width, font.min(SMALLEST))
+        let mut layout = self.layout(width, font.min(SMALLEST));
+        if layout.left > 0.0 {
+            layout.most = 1;
+        }
+        self.tall(&layout)
     }
 
     fn draw(&self, (width, height): (f64, f64), pen: &mut Pen, _: &Colors) -> Vec<Spot> {
-        let font = pen.font;
-        // As large as fits, and never too small to read: small letters need fewer lines.
-        let sizes = [1.5, 1.35, 1.2, 1.1, 1.0, 0.9, 0.8, 0.7].map(|zoom| zoom * font);
-        let fits = |size: &f64| self.tall(width, *size) <= height && *size >= SMALLEST;
-        let font = sizes.into_iter().find(fits).unwrap_or(SMALLEST);
+        let (mut layout, font) = self.fitting((width, height), pen.font);
         pen.font = font;
-        let mut layout = self.layout(width, font);
         // What is left makes the bars taller: then they are easier to compare.
-        let count: f64 = self.passages.iter().map(|passage| lines(passage, layout.fit)).sum();
+        let count: f64 = self.passages.iter().map(|passage| lines(passage, &layout)).sum();
         let tallest = if self.passages.len() == 1 { 3.5 } else { 2.0 } * font;
-        let room = height - self.tall(width, font);
+        let room = height - self.tall(&layout);
         layout.bar += (room / count.max(1.0)).clamp(0.0, tallest - layout.bar);
         layout.line = layout.bar + 1.6 * font;
         let mut spots = Vec::new();
@@ -187,11 +216,28 @@ impl Drawing for Skyline {
                 pen.sized(Hue::Muted, false, smaller(font), beside, Anchor::End, &passage.note);
             }
             top += layout.head;
-            let placed = passage.letters.iter().zip(places(passage, layout.fit));
+            let most = layout.most;
+            let is_cut = places(passage, &layout).last().is_some_and(|(line, ..)| line >= most);
+            // A sign at the end says that the text goes on.
+            let end = layout.fit as f64 - 2.0;
+            let is_shown = move |(_, (line, before, cells)): &(_, (usize, f64, f64))| {
+                *line < most && !(is_cut && line + 1 == most && before + cells > end)
+            };
+            let placed = || passage.letters.iter().zip(places(passage, &layout)).filter(is_shown);
+            if self.tinted {
+                let mut grounds = Grounds::default();
+                for (letter, (line, before, cells)) in placed() {
+                    let x = layout.left + before * layout.cell;
+                    let y = top + line as f64 * layout.line + layout.bar + 0.1 * font;
+                    let size = (cells * layout.cell, 1.35 * font);
+                    grounds.add(&letter.token, (x, y), size);
+                }
+                grounds.draw(pen);
+            }
             // By line, spaces and the like apart.
             let mut singles = BTreeMap::<(usize, bool), Vec<(f64, char)>>::new();
             let base = |line: usize| top + line as f64 * layout.line + layout.bar + 1.1 * font;
-            for (letter, (line, before, cells)) in placed {
+            for (letter, (line, before, cells)) in placed() {
                 let x = layout.left + before * layout.cell;
                 let y = top + line as f64 * layout.line;
                 let wide = cells * layout.cell;
@@ -219,7 +265,11 @@ impl Drawing for Skyline {
             for ((line, muted), letters) in singles {
                 pen.letters(hue_of(muted), base(line), &letters);
             }
-            top += lines(passage, layout.fit) * layout.line + layout.gap;
+            if is_cut {
+                let at = (layout.left + (end + 0.5) * layout.cell, base(most - 1));
+                pen.text(Hue::Muted, false, at, Anchor::Start, "…");
+            }
+            top += lines(passage, &layout) * layout.line + layout.gap;
         }
         spots
     }
@@ -262,18 +312,57 @@ mod tests {
 
     #[test]
     fn texts_keep_to_their_room() {
-        keeps_to_its_room(&Skyline { passages: vec![passage("", 700)] });
+        keeps_to_its_room(&Skyline { passages: vec![passage("", 700)], tinted: false });
         let mut long = passage("", 90);
         for (at, letter) in long.letters.iter_mut().enumerate() {
             letter.token = [" the", "⟨E4⟩⟨B8⟩", "世界", "incomprehensibly"][at % 4].to_owned();
         }
+        let of = |tinted| Skyline { passages: vec![long.clone()], tinted };
+        let layout = Layout { fit: 20, ..of(false).layout(800.0, 14.0) };
         assert_eq!(
-            places(&long, 20).take(3).collect::<Vec<_>>(),
+            places(&long, &layout).take(3).collect::<Vec<_>>(),
             [(0, 0.0, 4.0), (0, 4.0, 8.0), (0, 12.0, 3.4)]
         );
-        keeps_to_its_room(&Skyline { passages: vec![long] });
+        keeps_to_its_room(&of(false));
+        keeps_to_its_room(&of(true));
         let seven = (0..7).map(|at| passage(&format!("Way {at}"), 80)).collect();
-        keeps_to_its_room(&Skyline { passages: seven });
+        keeps_to_its_room(&Skyline { passages: seven, tinted: true });
+    }
+
+    #[test]
+    fn texts_beside_their_names_end_early_in_a_low_room() {
+        let seven = (0..7).map(|at| passage(&format!("Way {at}"), 120)).collect();
+        let skyline = Skyline { passages: seven, tinted: false };
+        assert!(skyline.height(676.0, 12.0) <= 304.0);
+        let (layout, font) = skyline.fitting((676.0, 304.0), 12.0);
+        assert_eq!((layout.most, font), (1, SMALLEST));
+        assert!(skyline.tall(&layout) <= 304.0);
+    }
+
+    #[test]
+    fn tokens_have_grounds_only_where_they_need_not_be_characters() {
+        let mut mixed = passage("", 4);
+        for (letter, token) in mixed.letters.iter_mut().zip([" the", " cat", " the", "s"]) {
+            letter.token = token.to_owned();
+        }
+        let drawn = |tinted| {
+            let paint = crate::figures::pen::Paint::of(&crate::figures::color::Palette::LIGHT);
+            let mut pen = Pen::new(14.0, paint);
+            let colors = Colors::new(&crate::figures::color::Palette::LIGHT);
+            let skyline = Skyline { passages: vec![mixed.clone()], tinted };
+            let spots = skyline.draw((800.0, 300.0), &mut pen, &colors);
+            let grounds: Vec<String> =
+                pen.svg.split("<path class=\"grounds\"").skip(1).map(str::to_owned).collect();
+            let places = |path: &String| {
+                let path = path.split_once("/>").map_or("", |(path, _)| path);
+                path.matches('M').count()
+            };
+            let all: usize = grounds.iter().map(places).sum();
+            (all, spots[0].place[2])
+        };
+        let (plain, tinted) = (drawn(false), drawn(true));
+        assert_eq!((plain.0, tinted.0), (0, 4), "one for each token");
+        assert!(tinted.1 > plain.1, "and room around its letters");
     }
 
     #[test]
@@ -287,7 +376,7 @@ mod tests {
         let paint = crate::figures::pen::Paint::of(&crate::figures::color::Palette::LIGHT);
         let mut pen = Pen::new(14.0, paint);
         let colors = Colors::new(&crate::figures::color::Palette::LIGHT);
-        Skyline { passages: vec![mixed] }.draw((800.0, 300.0), &mut pen, &colors);
+        Skyline { passages: vec![mixed], tinted: false }.draw((800.0, 300.0), &mut pen, &colors);
         let texts: Vec<&str> = pen.svg.split("<text").skip(1).collect();
         assert_eq!(texts.len(), 4, "the emoji, “in”, letters, the space: {texts:?}");
         let letters = texts.iter().find(|text| text.contains(">the&amp;é<")).expect("in one");

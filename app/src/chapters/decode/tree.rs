@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     controls::{SliderField, TokenField, use_probe},
-    figures::use_visible,
+    figures::{tint, use_visible},
     questions::use_answer,
     reactive::{effect, memo},
 };
@@ -71,9 +71,20 @@ pub fn Tree(page: Page) -> impl IntoView {
     after.shown_in(shown);
     beams.shown_in(shown);
     greedy.shown_in(shown);
+    let editor = use_probe();
+    // The answer may still be about the sentence before, of which the tokens are no longer known.
+    let sentence = memo(move || {
+        let about = after.read(|after| after.text.clone())?;
+        let now = probe.with(|probe| *probe == about);
+        editor.tokens.with(|tokens| match now {
+            true => tokens.clone(),
+            false => tokens.as_ref().map(|_| tint::over(&about, &[], 0)),
+        })
+    });
     let tree = memo(move || {
         let (after, beams) = (after.answer.get()?, beams.answer.get()?);
-        Branches::new(&after, &beams, &opened.get())
+        let tokens = sentence.get();
+        Branches::new(&after, &beams, &opened.get(), tokens.as_deref())
     });
     let drawing =
         Signal::derive(move || tree.get().map(|tree| Arc::new(tree) as Arc<dyn Drawing>) as Shown);
@@ -96,12 +107,26 @@ pub fn Tree(page: Page) -> impl IntoView {
         }
         let found = |beams: &Beams| beams.kept.last()?.first().cloned();
         let best = beams.read(found).flatten().zip(greedy.read(found).flatten());
-        best.map_or(String::new(), |(wide, greedy)| compared(&greedy, &wide, page.beams.get()))
+        let tinted = page.store.has_tinted_tokens();
+        let vocabulary =
+            after.read(|after| after.vocabulary.clone()).filter(|_| tinted).unwrap_or_default();
+        // Where tokens need not be characters, one sees where each ends.
+        let text = move |beam: &Beam| {
+            let tokens: Option<Vec<&String>> =
+                beam.tokens.iter().map(|id| vocabulary.get(*id as usize)).collect();
+            match tokens.filter(|_| tinted) {
+                Some(tokens) => tint::barred(tokens),
+                None => marked(&beam.text),
+            }
+        };
+        best.map_or(String::new(), |(wide, greedy)| {
+            compared(&greedy, &wide, page.beams.get(), text)
+        })
     };
     view! {
         <div class="view-fill" node_ref=part>
             <div class="view-bar decode-bar">
-                <TokenField editor=use_probe()/>
+                <TokenField editor/>
                 <SliderField name="decode-beams"/>
             </div>
             <Picture name="tree" title="What may follow, at temperature 1" drawing
@@ -115,9 +140,9 @@ pub fn Tree(page: Page) -> impl IntoView {
 }
 
 /// The best of both searches, in words.
-fn compared(greedy: &Beam, wide: &Beam, width: u32) -> String {
+fn compared(greedy: &Beam, wide: &Beam, width: u32, text: impl Fn(&Beam) -> String) -> String {
     let said = |beam: &Beam| {
-        format!("“{}”, probability {}", marked(&beam.text), small(beam.log_probability.exp()))
+        format!("“{}”, probability {}", text(beam), small(beam.log_probability.exp()))
     };
     if width == 1 {
         return format!("One beam is greedy: {}. Keep more beams and compare.", said(greedy));
@@ -160,6 +185,9 @@ mod tests {
 
     #[test]
     fn searches_are_compared_by_what_they_found() {
+        let compared = |greedy: &Beam, wide: &Beam, width| {
+            compared(greedy, wide, width, |beam| marked(&beam.text))
+        };
         let said = compared(&beam("ab", 0.1), &beam("ba", 0.2), 3);
         assert!(said.ends_with("“ba”, probability 20.00%: 2.00 times as likely."), "{said}");
         assert!(compared(&beam("ab", 0.1), &beam("ab", 0.1), 3).ends_with("the same."));

@@ -10,6 +10,8 @@ use crate::{
     course::{use_part, use_provenance},
     figures::{
         Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Reference, Stroke, ValueMap,
+        svg::escape,
+        tint,
         token::{mark, spoken},
     },
     questions::use_answer,
@@ -19,6 +21,8 @@ use crate::{
 
 /// Most tokens before the guess that a sentence about it repeats.
 const REPEATED: usize = 16;
+/// And most characters of these.
+const ROOM: usize = 20;
 
 /// The batch as a matrix, the chosen row as examples, and the mean loss at each position.
 #[component]
@@ -35,13 +39,15 @@ pub fn NextBatch() -> impl IntoView {
         wanted.get().min(rows.saturating_sub(1))
     });
     let unit = memo(move || store.tokens().unit());
+    let tinted = memo(move || store.has_tinted_tokens());
     let matrix = memo(move || batch.with(|b| b.as_ref().map(|b| matrix(b, row.get()))));
     let title = Signal::derive(move || {
         let step = batch.with(|b| b.as_ref().map(|b| grouped(b.step.into())));
         format!("What step {} learns from", step.unwrap_or_else(|| "…".into()))
     });
     let describe = Callback::new(move |(row, at, _): (usize, usize, f32)| {
-        batch.with(|b| b.as_ref().map_or(String::new(), |b| describe(b, row, at)))
+        let tinted = tinted.get();
+        batch.with(|b| b.as_ref().map_or(String::new(), |b| describe(b, row, at, tinted)))
     });
     let dropout =
         memo(move || store.started.with(|s| s.as_ref().is_some_and(|s| s.spec.gpt.dropout > 0.0)));
@@ -59,7 +65,7 @@ pub fn NextBatch() -> impl IntoView {
                 provenance describe row=Signal::derive(move || Some(row.get()))
                 on_pick=Callback::new(move |(row, _)| wanted.set(row))/>
             <div class="view-split">
-                <Examples batch row unit/>
+                <Examples batch row unit tinted/>
                 <LinesFigure name="batch-positions" title="Mean loss at positions 1, 2, 3–4, 5–8, …" lines provenance/>
             </div>
         </div>
@@ -73,8 +79,26 @@ fn length_of(batch: &Batch) -> usize {
 }
 
 /// What a guess is given: all tokens of a row up to the one `at` a place, or the last of many.
-fn given(tokens: &[String], at: usize) -> String {
-    tokens[(at + 1).saturating_sub(REPEATED)..=at].iter().map(|token| mark(token)).collect()
+fn given(tokens: &[String], at: usize) -> &[String] {
+    let mut room = ROOM;
+    let fits = |token: &&String| {
+        let needed = mark(token).chars().count();
+        let fits = needed <= room;
+        room = room.saturating_sub(needed);
+        fits
+    };
+    let all = &tokens[(at + 1).saturating_sub(REPEATED)..=at];
+    let count = all.iter().rev().take_while(fits).count().max(1);
+    &all[all.len() - count..]
+}
+
+/// The same as markup; tokens that are `tinted` need not be characters.
+fn given_markup(tokens: &[String], at: usize, tinted: bool) -> String {
+    let given = given(tokens, at);
+    match tinted {
+        true => tint::markup(&tint::runs(given), mark),
+        false => escape(&given.iter().map(|token| mark(token)).collect::<String>()),
+    }
 }
 
 /// How probable the model finds each token that it has to guess; the columns are what it is given in
@@ -94,13 +118,15 @@ fn matrix(batch: &Batch, row: usize) -> Matrix {
 }
 
 /// The example that ends with the token `at` of a row.
-fn describe(batch: &Batch, row: usize, at: usize) -> String {
+fn describe(batch: &Batch, row: usize, at: usize, tinted: bool) -> String {
     let length = length_of(batch);
     let Some(tokens) = batch.rows.get(row).filter(|tokens| at + 1 < tokens.len()) else {
         return String::new();
     };
-    let dots = if at >= REPEATED { "…" } else { "" };
     let given = given(tokens, at);
+    let dots = if given.len() <= at { "…" } else { "" };
+    let given =
+        if tinted { tint::barred(given) } else { given.iter().map(|token| mark(token)).collect() };
     let loss = batch.losses.values.get(row * length + at).copied().unwrap_or(f32::NAN);
     format!(
         "Row {}, example {}: after “{dots}{given}” comes ‘{}’. The model gave it a probability of {:.4}, so the loss is {loss:.3}.",
@@ -187,6 +213,7 @@ fn Examples(
     batch: Signal<Option<Arc<Batch>>>,
     row: Memo<usize>,
     unit: Memo<&'static str>,
+    tinted: Memo<bool>,
 ) -> impl IntoView {
     let lines = move || {
         batch.with(|batch| {
@@ -199,7 +226,7 @@ fn Examples(
                 view! {
                     <tr>
                         <td class="number">{at + 1}</td>
-                        <td class="batch-given">{given(tokens, at)}</td>
+                        <td class="batch-given" inner_html=given_markup(tokens, at, tinted.get())></td>
                         <td class="batch-next" title=spoken(&tokens[at + 1])>{mark(&tokens[at + 1])}</td>
                         <td class="number">{format!("{p:.4}")}</td>
                         <td class="number">{format!("{loss:.3}")}</td>
@@ -252,13 +279,13 @@ mod tests {
 
     #[test]
     fn a_cell_is_an_example() {
-        let said = describe(&two_rows(), 0, 2);
+        let said = describe(&two_rows(), 0, 2, false);
         assert_eq!(
             said,
             "Row 1, example 3: after “a␣c” comes ‘a’. The model gave it a probability of 0.0498, so the loss is 3.000."
         );
-        assert_eq!(describe(&two_rows(), 0, 4), "", "nothing comes after the last");
-        assert_eq!(describe(&two_rows(), 2, 0), "");
+        assert_eq!(describe(&two_rows(), 0, 4, false), "", "nothing comes after the last");
+        assert_eq!(describe(&two_rows(), 2, 0, false), "");
         let matrix = matrix(&two_rows(), 1);
         assert_eq!((matrix.shape(), matrix.columns.concat()), ((2, 4), "dogs".to_owned()));
         assert_eq!(matrix.value(1, 3), 1.0);

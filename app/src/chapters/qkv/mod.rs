@@ -19,7 +19,7 @@ use unroll_protocol::{
 
 use super::Info;
 use crate::{
-    course::{ChapterFrame, Lab, StageView, further, use_together},
+    course::{ChapterFrame, Lab, StageView, further, use_short_sentence, use_together},
     reactive::memo,
     store::Store,
     teaching::{Live, live},
@@ -41,6 +41,7 @@ pub const INFO: Info = Info {
 #[component]
 fn QkvChapter() -> impl IntoView {
     let store = expect_context::<Store>();
+    use_short_sentence();
     use_together(
         |link| &mut link.qkv.experiment,
         |view| Some(Experiment::from_id(view).unwrap_or(Experiment::Cell)),

@@ -78,8 +78,9 @@ pub fn Window(shown: Shown) -> impl IntoView {
         Some(tokens::ask::Window { at, first, around: AROUND })
     });
     let window = answered.answer;
+    let tinted = Signal::derive(move || shown.scheme.get() != tokens::Scheme::Characters);
     view! {
-        <WindowFigure window provenance=use_provenance()
+        <WindowFigure window tinted provenance=use_provenance()
             on_move=Callback::new(move |at| shown.set(|settings| settings.at = at))/>
         <p class="view-note">
             "Drag the window. At every token in it the question is: what comes next? So a window of T \

@@ -10,6 +10,7 @@ use unroll_protocol::study::tokens::{Level, Levels, Merge, Piece, Scheme};
 use crate::figures::{
     Provenance, Sheet, SheetExport,
     reading::{listener, walk},
+    tint,
     token::{mark, spoken},
 };
 
@@ -212,6 +213,12 @@ fn Chip(
         None => spoken(&piece.text),
     };
     let label = format!("{name}, id {id}");
+    // Where each is a character nothing else is to be told apart.
+    let ground = match which {
+        Scheme::Characters => String::new(),
+        _ if end => String::new(),
+        _ => format!(";background:{}", tint::css(&piece.text)),
+    };
     let class = match part {
         1 => "chip chip-left",
         2 => "chip chip-right",
@@ -219,10 +226,10 @@ fn Chip(
     };
     view! {
         <button type="button" class=class class:chip-end=end class:chip-unknown=unknown.is_some()
-            class:chip-odd=index % 2 == 1 class:chip-selected=is_selected
+            class:chip-selected=is_selected
             role="option" aria-selected=move || is_selected.get().to_string()
             data-testid=format!("chip-{}-{index}", which.id()) data-id=id
-            style=format!("grid-column:span {}", width(&piece))
+            style=format!("grid-column:span {}{ground}", width(&piece))
             title=label
             tabindex=move || if stop.get() == index { "0" } else { "-1" }
             on:focus=move |_| stop.set(index)

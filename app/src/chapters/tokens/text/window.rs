@@ -11,6 +11,8 @@ use crate::figures::{
     Provenance, Sheet, SheetExport,
     drag::dragging,
     exact,
+    svg::escape,
+    tint,
     token::{mark, spoken},
 };
 
@@ -33,6 +35,8 @@ pub fn stretch(before: Option<u32>, at: u32, length: u32) -> u32 {
 #[component]
 pub fn WindowFigure(
     window: Signal<Option<Arc<Window>>>,
+    /// Whether its tokens need not be characters, so that each has a color.
+    tinted: Signal<bool>,
     on_move: Callback<u32>,
     provenance: Signal<Provenance>,
 ) -> impl IntoView {
@@ -103,8 +107,10 @@ pub fn WindowFigure(
                     let (at, length, _) = place.get();
                     index == at + length
                 });
+                let ground = tint::css(&piece.text);
+                let style = move || tinted.get().then(|| format!("--ground:{ground}"));
                 view! {
-                    <span class="ribbon-token" data-index=index class:ribbon-end=piece.end
+                    <span class="ribbon-token" data-index=index style=style class:ribbon-end=piece.end
                         class:ribbon-in=within class:ribbon-target=target>
                         {text(&piece)}
                     </span>
@@ -138,7 +144,7 @@ pub fn WindowFigure(
                         }
                     }/>
             </label>
-            <Examples window/>
+            <Examples window tinted/>
             <SheetExport name="tokens-window" title="The examples of one window" provenance sheet/>
         </section>
     }
@@ -147,6 +153,19 @@ pub fn WindowFigure(
 
 fn text(piece: &Piece) -> String {
     if piece.end { "end".to_owned() } else { mark(&piece.text) }
+}
+
+/// Tokens in a row as markup; those that are `tinted` need not be characters.
+fn read_before(pieces: &[Piece], tinted: bool) -> String {
+    if !tinted {
+        return escape(&pieces.iter().map(text).collect::<String>());
+    }
+    let line = |line: &[Piece]| {
+        let ended = line.last().filter(|piece| piece.end).map(text).unwrap_or_default();
+        let tokens = line.iter().filter(|piece| !piece.end).map(|piece| piece.text.clone());
+        tint::markup(&tint::runs(&tokens.collect::<Vec<_>>()), mark) + &ended
+    };
+    pieces.split_inclusive(|piece| piece.end).map(line).collect()
 }
 
 fn name(piece: &Piece) -> String {
@@ -172,7 +191,7 @@ fn index_under(event: &ev::PointerEvent) -> Option<u32> {
 
 /// One line for each example of the window.
 #[component]
-fn Examples(window: Signal<Option<Arc<Window>>>) -> impl IntoView {
+fn Examples(window: Signal<Option<Arc<Window>>>, tinted: Signal<bool>) -> impl IntoView {
     let row = memo(move || window.with(|w| w.as_ref().map_or_else(Vec::new, |w| w.row.clone())));
     let probability = move |index: usize| {
         memo(move || {
@@ -189,7 +208,7 @@ fn Examples(window: Signal<Option<Arc<Window>>>) -> impl IntoView {
                     <tr>
                         <td class="number">{t}</td>
                         <td class="example-reads">
-                            <span class="example-earlier">{earlier.iter().map(text).collect::<String>()}</span>
+                            <span class="example-earlier" inner_html=read_before(earlier, tinted.get())></span>
                             <b data-part="last" class="role-input">{text(last)}</b>
                         </td>
                         <td class="example-target">{text(&row[t])}</td>
