@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
-import { accessibilityProblems, drawn, eventually, settled, useSite } from "./harness.mjs";
+import { CHAPTERS, accessibilityProblems, eventually, numberUntil, openView, paused, settled, useSite, views } from "./harness.mjs";
 
 const site = useSite({ cors: true });
 const SMALL = "embed=1&layers=1&heads=2&width=16&context=32&batch=4";
@@ -106,35 +106,95 @@ test("a figure that is asked for before it is there comes as soon as it is", asy
   }, "a sentence says why there is no heatmap");
 });
 
-for (const [width, height] of [[720, 480], [480, 360]]) {
-  test(`in a frame of ${width} x ${height} the stage is whole: tabs, figure, time bar`, async (t) => {
-    for (const chapter of ["gpt", "rnn", "alignment", "mask"]) {
-      const address = site.host(`<!doctype html><html lang="en"><title>A course</title>
-        <iframe title="figure" width="${width}" height="${height}" src="${site.url}?chapter=${chapter}&embed=1"></iframe></html>`);
-      const page = await site.open(t, address);
-      const frame = page.frames()[1];
-      await frame.locator('.view .figure[data-state="live"]').first().waitFor();
-      await settled(frame);
-      await drawn(frame);
-      const cut = await frame.evaluate(() => {
-        const outside = (name, box) =>
-          box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1
-            ? `${name}: ${[box.left, box.top, box.right, box.bottom].map(Math.round)}`
-            : null;
-        const parts = [".views", ".stage-view", ".time-bar", ".view .figure"];
-        const found = parts.map((part) => outside(part, document.querySelector(part).getBoundingClientRect()));
-        const page = document.documentElement;
-        found.push(page.scrollWidth > innerWidth || page.scrollHeight > innerHeight ? "the page scrolls" : null);
-        return found.filter(Boolean);
-      });
-      assert.deepEqual(cut, [], chapter);
-      const room = await frame.evaluate(() => {
-        const size = (part) => document.querySelector(part).getBoundingClientRect().height;
-        return size(".view .figure") / size(".stage-view");
-      });
-      assert(room > 0.5, `${chapter}: the figure has ${room} of the view's height`);
-      await page.close();
+/** Frames of common sizes. */
+const FRAMES = [
+  { width: 720, height: 480 },
+  { width: 480, height: 360 },
+];
+/** What is too much for the smallest frame: it scrolls there, with its beginning in sight. */
+const SCROLLED = ["bigram table", "decode beside", "machine gpt"];
+/** What a view is about, where that is not its first figure. */
+const MAIN = { "rnn sum": ".rnn-sum" };
+const SMALLEST_TEXT = 11;
+
+/** What is wrong with the stage in its frame, in sentences. Runs in the page. */
+function cut([main, scrolls, smallest]) {
+  const problems = [];
+  const shown = (element) => {
+    const box = element.getBoundingClientRect();
+    const seen = element.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true });
+    return seen && box.width > 1 && box.height > 1 && !element.closest(".visually-hidden");
+  };
+  /** What is left of an element's box within all that clips it. */
+  const inSight = (element) => {
+    let { left, top, right, bottom } = element.getBoundingClientRect();
+    for (let around = element.parentElement; around; around = around.parentElement) {
+      const { overflowX, overflowY, display } = getComputedStyle(around);
+      const box = around === document.documentElement
+        ? { left: 0, top: 0, right: innerWidth, bottom: innerHeight }
+        : around.getBoundingClientRect();
+      if (display === "contents") continue;
+      if (overflowX !== "visible" || !around.parentElement) [left, right] = [Math.max(left, box.left), Math.min(right, box.right)];
+      if (overflowY !== "visible" || !around.parentElement) [top, bottom] = [Math.max(top, box.top), Math.min(bottom, box.bottom)];
     }
+    return { left, top, right, bottom };
+  };
+  const outside = (element, start = false) => {
+    const [box, seen] = [element.getBoundingClientRect(), inSight(element)];
+    const sides = start ? ["left", "top"] : ["left", "top", "right", "bottom"];
+    const out = sides.filter((side) => Math.abs(box[side] - seen[side]) > 2);
+    return out.map((side) => `${side} by ${Math.round(Math.abs(box[side] - seen[side]))} px`).join(", ");
+  };
+  const page = document.documentElement;
+  if (page.scrollWidth > innerWidth || page.scrollHeight > innerHeight) problems.push("the page scrolls");
+  const view = document.querySelector(".view");
+  if (view.scrollWidth > view.clientWidth + 1) problems.push(`the view is ${view.scrollWidth - view.clientWidth} px too wide`);
+  const figure = [...view.querySelectorAll(main ?? ".figure")].find(shown);
+  for (const part of [...document.querySelectorAll(".views, .stage-view, .time-bar"), ...(figure ? [figure] : [])]) {
+    const out = outside(part);
+    if (out) problems.push(`${part.className} is cut ${out}`);
+  }
+  if (!figure) return problems;
+  const high = figure.getBoundingClientRect().height / document.querySelector(".stage-view").clientHeight;
+  if (high < 0.33) problems.push(`the figure has ${Math.round(100 * high)}% of the view's height`);
+  for (const picture of figure.querySelectorAll("canvas, svg, .matrix-track, .token-track, .head-grid")) {
+    if (!shown(picture) || picture.clientHeight < 17 || picture.closest("button, summary, .lines-key, .table-sheet")) continue;
+    const out = outside(picture, scrolls);
+    if (out) problems.push(`${picture.getAttribute("class") ?? picture.tagName} is cut ${out}`);
+  }
+  const texts = document.createTreeWalker(figure, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode;
+    if (!text.data.trim() || !shown(text.parentElement)) continue;
+    const matrix = text.parentElement.getScreenCTM?.();
+    const scale = matrix ? Math.sqrt(Math.abs(matrix.a * matrix.d - matrix.b * matrix.c)) : 1;
+    const size = scale * Number.parseFloat(getComputedStyle(text.parentElement).fontSize);
+    // A size of nothing is how a drawing leaves a word out.
+    if (size > 0 && size < smallest - 0.05) {
+      problems.push(`“${text.data.trim().slice(0, 30)}” is ${size.toFixed(1)} px`);
+      break;
+    }
+  }
+  return problems;
+}
+
+for (const chapter of CHAPTERS) {
+  test(`${chapter}: in a small frame each view has its figure whole, with the time bar`, async (t) => {
+    const page = await site.open(t, `?chapter=${chapter}&embed=1&step=1`, { viewport: FRAMES[0], reducedMotion: "reduce" });
+    if (chapter !== "start") await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+    await paused(page);
+    const problems = [];
+    const all = await views(page);
+    for (const size of FRAMES) {
+      await page.setViewportSize(size);
+      for (const view of all) {
+        await openView(page, view);
+        const scrolls = size === FRAMES[1] && SCROLLED.includes(`${chapter} ${view}`);
+        const found = await page.evaluate(cut, [MAIN[`${chapter} ${view}`], scrolls, SMALLEST_TEXT]);
+        problems.push(...found.map((problem) => `${view}, ${size.width} × ${size.height}: ${problem}`));
+      }
+    }
+    assert.deepEqual(problems, [], problems.join("\n"));
   });
 }
 

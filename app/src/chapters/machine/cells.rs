@@ -44,6 +44,11 @@ pub fn values(pass: &Pass, part: Part, head: usize) -> Option<&[f32]> {
     }
 }
 
+/// The colors of a part: each has a scale that its own numbers fit.
+pub fn map(part: Part, values: &[f32]) -> ValueMap {
+    if part == Part::Weights { ValueMap::Probability } else { ValueMap::around_most(values) }
+}
+
 /// All columns that hold numbers.
 pub fn cells<'a>(pass: &'a Pass, scene: &Scene, head: usize) -> Vec<Cells<'a>> {
     let of = |column: &Column| {
@@ -51,10 +56,8 @@ pub fn cells<'a>(pass: &'a Pass, scene: &Scene, head: usize) -> Vec<Cells<'a>> {
         if column.count == 0 {
             return None;
         }
-        let weights = column.part == Part::Weights;
-        let map = if weights { ValueMap::Probability } else { ValueMap::around_most(values) };
-        let allowed = weights.then_some(pass.mask.as_slice());
-        Some(Cells { column: *column, values, map, allowed })
+        let allowed = (column.part == Part::Weights).then_some(pass.mask.as_slice());
+        Some(Cells { column: *column, values, map: map(column.part, values), allowed })
     };
     scene.columns.iter().filter_map(of).collect()
 }

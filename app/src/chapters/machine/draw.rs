@@ -47,7 +47,7 @@ const FONT: f64 = 12.0;
 const NAMES_FROM: f64 = 24.0;
 const NAME_GAP: f64 = 6.0;
 /// Rounds in which names make room for each other.
-const NAME_ROUNDS: usize = 24;
+const NAME_ROUNDS: usize = 96;
 /// The smallest letters.
 const SMALLEST: f64 = 12.0;
 /// Characters of the longest name of a token.
@@ -66,12 +66,13 @@ pub fn hue(part: Part) -> Hue {
 }
 
 /// What stays while the model learns.
-pub fn ground(scene: &Scene, tokens: &[String], way: Way, paint: Paint) -> String {
+/// Tokens that are `tinted` need not be characters: each has a color of its own.
+pub fn ground(scene: &Scene, tokens: &[String], tinted: bool, way: Way, paint: Paint) -> String {
     let mut pen = Pen::new(FONT, paint);
     panels(&mut pen, scene, way);
     rows(&mut pen, scene, way);
     for (row, text) in tokens.iter().enumerate() {
-        chip(&mut pen, scene, row, text, row == way.row);
+        chip(&mut pen, scene, row, text, tinted, row == way.row);
     }
     headings(&mut pen, scene, way);
     loop_back(&mut pen, scene, way);
@@ -161,10 +162,11 @@ fn rows(pen: &mut Pen, scene: &Scene, way: Way) {
     }
 }
 
-fn chip(pen: &mut Pen, scene: &Scene, row: usize, text: &str, chosen: bool) {
+fn chip(pen: &mut Pen, scene: &Scene, row: usize, text: &str, tinted: bool, chosen: bool) {
     let Some(column) = scene.column(Part::Tokens) else { return };
     let (y, high) = (scene.middle(row), scene.strip() + 1.5);
-    let name = token::short_mark(text, LONGEST_NAME);
+    let room = if tinted { (column.width - 6.0) / (0.62 * SMALLEST) } else { f64::INFINITY };
+    let name = token::fitted_mark(text, LONGEST_NAME, room);
     // As large as lets a longer token keep to its column.
     let fits = column.width / (0.62 * token::columns(&name));
     let size = (scene.pitch * 0.78).clamp(SMALLEST, 15.0).min(fits.max(SMALLEST));
@@ -173,6 +175,8 @@ fn chip(pen: &mut Pen, scene: &Scene, row: usize, text: &str, chosen: bool) {
     let x = column.middle() + if row.is_multiple_of(2) { -aside } else { aside };
     let (fill, edge) = if chosen {
         (pen.hue(Hue::Hidden), pen.hue(Hue::Hidden))
+    } else if tinted {
+        (pen.paint.token(text), pen.paint.line())
     } else {
         (pen.paint.paper(), pen.paint.line())
     };

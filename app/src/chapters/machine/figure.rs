@@ -7,7 +7,7 @@ use serde_json::json;
 use unroll_protocol::gpt::{Pass, Stage};
 
 use super::{
-    cells::values,
+    cells::{map, values},
     draw::{Way, flow, ground},
     paint::{paint, svg},
     read::{Place, door, hit, part_of, said, step},
@@ -16,7 +16,7 @@ use super::{
 use crate::{
     course::ChapterLink,
     figures::{
-        Slot,
+        Slot, ValueMap,
         canvas::{use_latest, use_size},
         export::{Provenance, axis, csv_comment, field, head, open_object, rows_json},
         frame::{Caption, Files, Frame, choices},
@@ -24,11 +24,12 @@ use crate::{
         pen::Paint,
         reading::{Reading, offset},
         readout::SpokenReading,
+        scale::ScaleBar,
         select::Pointing,
         sight::use_visible,
         table::TableData,
         theme::{Colors, use_colors},
-        token,
+        tint, token,
     },
     reactive::{effect, memo},
 };
@@ -91,9 +92,12 @@ pub fn MachineFigure(
     let way = memo(move || drawn.get().way());
     let tokens =
         memo(move || drawn.get().pass.as_ref().map_or(Vec::new(), |pass| pass.tokens.clone()));
+    let tinted = memo(move || {
+        drawn.get().pass.as_ref().is_some_and(|pass| tint::is_needed(&pass.vocabulary))
+    });
     let behind = move || {
         let scene = scene.get()?;
-        Some(tokens.with(|tokens| ground(&scene, tokens, way.get(), Paint::page())))
+        Some(tokens.with(|tokens| ground(&scene, tokens, tinted.get(), way.get(), Paint::page())))
     };
     let before = move || {
         let (scene, drawn) = (scene.get()?, drawn.get());
@@ -209,6 +213,7 @@ pub fn MachineFigure(
                     </Show>
                 </div>
             </div>
+            <Scales drawn pointed=Signal::derive(move || pointing.shown())/>
             <p class="readout" data-testid="machine-readout">
                 {move || match pointing.shown().and_then(words) {
                     Some(text) => view! { <span translate="no">{text}</span> }.into_any(),
@@ -223,6 +228,50 @@ pub fn MachineFigure(
             <SpokenReading shown=Signal::derive(move || pointing.shown())
                 words=Callback::new(move |place| untrack(|| words(place)).unwrap_or_default())/>
         </Frame>
+    }
+    .into_any()
+}
+
+/// What the colors stand for: those of weights, and those of the column that is read.
+#[component]
+fn Scales(drawn: Memo<Arc<Drawn>>, pointed: Signal<Option<Place>>) -> impl IntoView {
+    let colors = use_colors();
+    let part = memo(move || match pointed.get() {
+        Some(Place::Row(part, _) | Place::Number(part, ..) | Place::Name(part))
+            if !matches!(part, Part::Tokens | Part::Folded(_) | Part::Next | Part::Weights) =>
+        {
+            part
+        }
+        _ => Part::Embedding,
+    });
+    let signed = memo(move || {
+        let drawn = drawn.get();
+        let numbers =
+            drawn.pass.as_ref().and_then(|pass| values(pass, part.get(), drawn.way().head));
+        map(part.get(), numbers.unwrap_or_default())
+    });
+    // The number that is read, of a column with weights or of another one.
+    let read = move |weights: bool| {
+        Signal::derive(move || match pointed.get()? {
+            Place::Number(of, row, at)
+                if (of == Part::Weights) == weights && (weights || of == part.get()) =>
+            {
+                let drawn = drawn.get();
+                let pass = drawn.pass.as_ref()?;
+                let numbers = values(pass, of, drawn.way().head)?;
+                let count = numbers.len().checked_div(pass.tokens.len())?;
+                numbers.get(row * count + at).copied()
+            }
+            _ => None,
+        })
+    };
+    view! {
+        <div class="machine-scales" data-testid="machine-scales">
+            <ScaleBar short=true label="weights" map=Signal::stored(ValueMap::Probability) value=read(true) colors/>
+            <ScaleBar short=true label=Signal::derive(move || part.get().name().to_owned()) map=signed.into()
+                value=read(false) colors/>
+            <span class="hint">"Every other column has a scale of its own: point at one."</span>
+        </div>
     }
     .into_any()
 }

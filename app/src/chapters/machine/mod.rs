@@ -131,7 +131,7 @@ fn Machine() -> impl IntoView {
             script=&words::SCRIPT
             further
             live=lives(page)
-            asks=vec![("machine-largest", ViewFn::from(move || largest(page)))]
+            asks=vec![("machine-wider", ViewFn::from(move || wider(page)))]
             more=words::more
             views=[StageView::new("gpt", "GPT", move || view! { <Gpt page/> })]
                 .into_iter()
@@ -274,43 +274,44 @@ fn Steps(page: Page) -> impl IntoView {
     }
 }
 
-/// Which part holds the most parameters.
-fn largest(page: Page) -> AnyView {
-    let counts = memo(move || {
+/// Parameters of the feed-forward layers of one block: two matrices between the stream and four times as many
+/// neurons, with their biases.
+fn feed_forward(width: u64) -> u64 {
+    8 * width * width + 5 * width
+}
+
+/// What becomes of the feed-forward layers' parameters in a model twice as wide.
+fn wider(page: Page) -> AnyView {
+    let sizes = memo(move || {
         page.pass.read(|pass| {
-            let sizes = &pass.sizes;
-            let sum = |part: fn(&unroll_protocol::gpt::BlockSizes) -> u64| -> u64 {
-                sizes.blocks.iter().map(part).sum()
-            };
-            [
-                sizes.tokens + sizes.positions + sizes.head,
-                sum(|block| block.attention),
-                sum(|block| block.feed_forward),
-            ]
+            let now: u64 = pass.sizes.blocks.iter().map(|block| block.feed_forward).sum();
+            let (width, blocks) = (pass.width() as u64, pass.sizes.blocks.len() as u64);
+            (now, blocks * feed_forward(2 * width))
         })
     });
-    let options = [
-        "The embeddings and the output layer together",
-        "Attention in all blocks",
-        "The feed-forward layers of all blocks",
-    ]
-    .map(str::to_owned);
+    let known = move || sizes.get().filter(|(now, _)| *now > 0);
+    let options = ["About twice as many", "About four times as many", "About eight times as many"];
     view! {
-        <CheckYourself id="machine-largest"
-            question=Signal::stored("Which part of your model has the most parameters?".to_owned())
-            options=Signal::stored(options.to_vec())
-            answer=Signal::derive(move || {
-                let counts = counts.get()?;
-                (0..3).max_by_key(|&at| counts[at])
-            })
+        <CheckYourself id="machine-wider"
+            question=Signal::stored(
+                "Make your model twice as wide. How many parameters do its feed-forward layers have then?".to_owned(),
+            )
+            options=Signal::stored(options.map(str::to_owned).to_vec())
+            answer=Signal::derive(move || known().map(|(now, then)| match then as f64 / now as f64 {
+                times if times < 3.0 => 0,
+                times if times < 6.0 => 1,
+                _ => 2,
+            }))
             explain=Signal::derive(move || {
-                let [tables, attention, feed_forward] = counts.get().unwrap_or_default().map(grouped);
+                let (now, then) = known().unwrap_or_default();
                 format!(
-                    "Embeddings and output layer: {tables}. Attention: {attention}. Feed-forward: {feed_forward}. \
-                     The bar under the picture shows all of them."
+                    "They have {} now, and would have {}. Each of their matrices gets twice as many rows and twice as \
+                     many columns. “Twice as wide” under “Try it” builds that model.",
+                    grouped(now),
+                    grouped(then)
                 )
             })
-            on_right=use_right("machine-largest")/>
+            on_right=use_right("machine-wider")/>
     }
     .into_any()
 }

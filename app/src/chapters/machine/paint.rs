@@ -16,6 +16,7 @@ use crate::figures::{
     frame::Caption,
     pen::Paint,
     svg::{escape, write_rect},
+    tint,
 };
 
 /// A head's map in small: its block, its head, left, top and side.
@@ -164,7 +165,7 @@ pub fn svg(pass: &Pass, way: Way, room: (f64, f64), caption: &Caption, colors: &
     let scene = Scene::new(Shape::of(pass), room);
     let palette = colors.palette;
     let paint = Paint::of(palette);
-    let mut inside = ground(&scene, &pass.tokens, way, paint);
+    let mut inside = ground(&scene, &pass.tokens, tint::is_needed(&pass.vocabulary), way, paint);
     for cells in cells(pass, &scene, way.head) {
         let (column, high) = (cells.column, scene.strip());
         let wide = column.width / column.drawn() as f64;

@@ -6,7 +6,7 @@ use super::{
     cells::{Cells, cells},
     draw::Way,
     paint::small_maps,
-    scene::{BARS, Part, Scene},
+    scene::{Part, Scene},
     sizes::segments,
 };
 use crate::{
@@ -48,8 +48,7 @@ pub fn hit(scene: &Scene, pass: &Pass, (x, y): (f64, f64)) -> Option<Place> {
         return Some(Place::Name(column.part));
     }
     if column.part == Part::Next {
-        let at = (0..BARS).find(|&at| (scene.bar(at) - y).abs() < 10.0)?;
-        return Some(Place::Number(Part::Next, 0, at));
+        return Some(Place::Number(Part::Next, 0, scene.bar_at(y)?));
     }
     let row = scene.row_at(y)?;
     if column.count == 0 || !(column.x..column.end()).contains(&x) {

@@ -3,6 +3,8 @@
 
 use unroll_protocol::gpt::{Pass, Stage};
 
+use crate::figures::tint;
+
 /// A part of the picture, in the order in which a token passes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
@@ -114,6 +116,8 @@ pub struct Shape {
     pub feed_forward: bool,
     /// The block that is open, counted from 0.
     pub open: usize,
+    /// Whether tokens need not be characters.
+    pub tinted: bool,
 }
 
 impl Shape {
@@ -127,6 +131,7 @@ impl Shape {
             attention: pass.detail.attention.is_some(),
             feed_forward: pass.detail.feed_forward.is_some(),
             open: pass.detail.block as usize,
+            tinted: tint::is_needed(&pass.vocabulary),
         }
     }
 
@@ -156,12 +161,20 @@ pub struct Scene {
     pub heads: Vec<(f64, f64, f64)>,
     /// Left and right of the bars behind the names of the next tokens.
     pub bars: (f64, f64),
+    /// From one of them to the next.
+    bar_pitch: f64,
 }
 
+/// Width of the tokens, where each is a character and where they need not be.
+const TOKENS: f64 = 30.0;
+const LONG_TOKENS: f64 = 52.0;
 /// Least width of a number.
 const LEAST_CELL: f64 = 2.5;
-/// Least size of the picture; in less room it scrolls.
-const LEAST_WIDTH: f64 = 820.0;
+/// Width of the picture from which on nothing in it is narrow.
+const WIDE: f64 = 820.0;
+/// Least width of the picture: what stands between its columns is narrower there. In less room it is as
+/// wide as is comfortable, and scrolls.
+const LEAST_WIDTH: f64 = 640.0;
 const LEAST_PITCH: f64 = 7.0;
 /// From row to row where they scroll anyway.
 const SCROLLED_PITCH: f64 = 12.0;
@@ -184,7 +197,9 @@ const LEAST_MAP: f64 = 84.0;
 const FOLDED: f64 = 56.0;
 /// The next tokens that are listed.
 pub const BARS: usize = 8;
-const LEAST_BAR: f64 = 18.0;
+/// From one of them to the next: at least, and where all have room.
+const LEAST_BAR: f64 = 13.0;
+const BAR: f64 = 18.0;
 
 impl Scene {
     /// A scene that fills a room of this size, or as much more as it needs.
@@ -192,16 +207,19 @@ impl Scene {
         // One folded block has room in the least width.
         let folded = shape.blocks.saturating_sub(1) as f64 * folded(shape).iter().sum::<f64>();
         let more = (folded - FOLDED - GAP).max(0.0);
-        let width = room.0.max(LEAST_WIDTH + more);
+        let width = if room.0 < LEAST_WIDTH + more { WIDE + more } else { room.0 };
         let rows = shape.rows.max(1) as f64;
         let maps = if room.1 < LOW { LOW_MAPS } else { MAPS };
-        let fitting = (room.1 - TOP - maps - FOOT) / rows;
-        let pitch = if fitting < LEAST_PITCH { SCROLLED_PITCH } else { fitting.min(MOST_PITCH) };
-        let least = BARS as f64 * LEAST_BAR;
-        let height = TOP + (rows * pitch).max(least) + maps + FOOT;
+        let high = room.1 - TOP - maps - FOOT;
+        let scrolls = high / rows < LEAST_PITCH;
+        let pitch = if scrolls { SCROLLED_PITCH } else { (high / rows).min(MOST_PITCH) };
+        let least = if scrolls { BAR } else { (high / BARS as f64).clamp(LEAST_BAR, BAR) };
+        let bar_pitch = pitch.clamp(least, 26.0);
+        let height = TOP + (rows * pitch).max(BARS as f64 * least) + maps + FOOT;
 
         let plan = plan(shape);
-        let fixed: f64 = plan.iter().map(|step| step.fixed()).sum();
+        let tight = ((width - more) / WIDE).min(1.0);
+        let fixed: f64 = plan.iter().map(|step| step.fixed() * tight).sum();
         let units: f64 = plan.iter().map(|step| step.units()).sum();
         let free = width - fixed - 2.0;
         // The map's cells are squares, as far as the map leaves the others room for their names.
@@ -212,7 +230,7 @@ impl Scene {
         let (mut columns, mut sums) = (Vec::new(), Vec::new());
         let (mut x, mut panel) = (1.0, (0.0, 0.0));
         for step in plan {
-            let wide = step.fixed() + step.units() * unit;
+            let wide = step.fixed() * tight + step.units() * unit;
             match step {
                 Step::Column(part, _) | Step::Fixed(part, _) | Step::Wide(part, ..) => {
                     columns.push(Column { part, x, width: wide, count: count(part, shape) });
@@ -244,6 +262,7 @@ impl Scene {
             maps,
             heads: Vec::new(),
             bars: (0.0, 0.0),
+            bar_pitch,
         };
         if let Some(next) = scene.column(Part::Next) {
             scene.bars = (next.x + 26.0, next.end() - 44.0);
@@ -287,10 +306,15 @@ impl Scene {
         (row >= 0.0 && row < self.shape.rows as f64).then_some(row as usize)
     }
 
+    /// The next token whose line is at this height.
+    pub fn bar_at(&self, y: f64) -> Option<usize> {
+        let line = (y - self.top) / self.bar_pitch;
+        (line >= 0.0 && line < BARS as f64).then_some(line as usize)
+    }
+
     /// Middles of the lines of the next tokens.
     pub fn bar(&self, at: usize) -> f64 {
-        let pitch = self.pitch.clamp(LEAST_BAR, 26.0);
-        self.top + pitch * (at as f64 + 0.5)
+        self.top + self.bar_pitch * (at as f64 + 0.5)
     }
 }
 
@@ -353,7 +377,11 @@ fn plan(shape: Shape) -> Vec<Step> {
     use Step::{Close, Column, Fixed, Gap, Map, Open, Ribbons, Sum, Wide};
     let [width, gap] = folded(shape);
     let folded = |block: usize| [Gap(gap), Fixed(Part::Folded(block), width)];
-    let mut plan = vec![Fixed(Part::Tokens, 30.0), Gap(GAP), Column(Part::Embedding, 1.2)];
+    let mut plan = vec![
+        Fixed(Part::Tokens, if shape.tinted { LONG_TOKENS } else { TOKENS }),
+        Gap(GAP),
+        Column(Part::Embedding, 1.2),
+    ];
     if shape.positions {
         plan.extend([Sum, Column(Part::Position, 1.0)]);
     }
@@ -379,7 +407,8 @@ mod tests {
 
     fn shape(rows: usize, blocks: usize, heads: usize) -> Shape {
         let (attention, feed_forward, positions) = (true, true, true);
-        Shape { rows, width: 64, blocks, heads, positions, attention, feed_forward, open: 0 }
+        let (open, tinted) = (0, true);
+        Shape { rows, width: 64, blocks, heads, positions, attention, feed_forward, open, tinted }
     }
 
     #[test]
@@ -424,6 +453,14 @@ mod tests {
             }
         }
         assert_eq!(Column { part: Part::Next, x: 0.0, width: 9.0, count: 0 }.drawn(), 0);
+    }
+
+    #[test]
+    fn the_small_model_is_whole_in_a_figure_that_is_embedded() {
+        let scene = Scene::new(shape(16, 2, 4), (676.0, 304.0));
+        assert_eq!(scene.width, 676.0);
+        assert!(scene.height <= 304.0 && scene.bar(BARS - 1) < scene.foot(), "{}", scene.height);
+        assert!((0..BARS).all(|at| scene.bar_at(scene.bar(at)) == Some(at)));
     }
 
     #[test]

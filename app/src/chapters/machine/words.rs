@@ -74,7 +74,7 @@ pub const SCRIPT: Script = Script {
                    a folded block to open it. The bar at the foot shows where all {total} [parameters](parameter) \
                    are.",
             set: |link| link.machine.stage = Stage::Further,
-            asks: &["machine-largest"],
+            asks: &["machine-wider"],
         },
         Beat {
             title: "The next token",

@@ -13,6 +13,13 @@ struct Tower {
 /// Levels of a block's boxes, as shares of the height: what works, and its sum and norm.
 const BLOCK: [(f64, f64); 3] = [(0.695, 0.622), (0.528, 0.455), (0.361, 0.288)];
 
+/// As high as a box may be in a low drawing, so that it leaves its neighbors their room.
+const HIGHEST: f64 = 0.07;
+
+fn tall(plan: &Plan, lines: f64) -> f64 {
+    (lines * plan.font).min(HIGHEST * plan.height)
+}
+
 pub fn transformer(plan: &mut Plan) {
     let (f, wide) = (plan.font, plan.is_wide());
     let width = if wide { (plan.width * 0.30).min(17.0 * f) } else { plan.width * 0.295 };
@@ -62,11 +69,11 @@ pub fn transformer(plan: &mut Plan) {
     plan.arrow(Hue::Hidden, plan.thick(), &[after, (decoder.x, linear + high)]);
     plan.arrow(Hue::Output, thin, &[(decoder.x, linear), (decoder.x, softmax + high)]);
     plan.arrow(Hue::Output, thin, &[(decoder.x, softmax), (decoder.x, target + 0.9 * f)]);
-    let size = (width * 0.7, 1.7 * f);
+    let size = (width * 0.7, tall(plan, 1.7));
     for (id, y) in [("linear", linear), ("softmax", softmax)] {
         plan.put(id, Look::Box, Rect::around((decoder.x, y), size), &[id], "");
     }
-    let rect = Rect::around((decoder.x, target), (1.8 * f, 1.8 * f));
+    let rect = Rect::around((decoder.x, target), (1.8 * f, tall(plan, 1.8)));
     plan.put("target", Look::Chip, rect, &["s"], "");
 }
 
@@ -89,20 +96,21 @@ fn source(plan: &mut Plan, tower: &Tower, id: &str, letters: &[&str]) {
     let [chips, embedding, position] = [0.955, 0.878, 0.81].map(level);
     let width = tower.width * 0.8;
     let each = width / letters.len() as f64;
-    let side = (1.8 * f).min(each - 2.0);
+    let (side, high) = ((1.8 * f).min(each - 2.0), tall(plan, 1.8).min(each - 2.0));
     for (i, letter) in letters.iter().enumerate() {
         let at = (x - width / 2.0 + each * (i as f64 + 0.5), chips);
         plan.arrow(Hue::Input, thin, &[at, (at.0, embedding + 0.85 * f)]);
-        plan.put(id, Look::Chip, Rect::around(at, (side, side)), &[letter], "");
+        plan.put(id, Look::Chip, Rect::around(at, (side, high)), &[letter], "");
     }
     plan.wire(Hue::Hidden, plan.thick(), &[(x, embedding), (x, level(0.745))]);
     let wave = (x + tower.outward * width * 0.36, position);
     plan.arrow(Hue::Weight, thin, &[wave, (x + tower.outward * 0.85 * f, position)]);
-    let rect = Rect::around((x, embedding), (width, 1.7 * f));
+    let rect = Rect::around((x, embedding), (width, tall(plan, 1.7)));
     plan.put("embedding", Look::Box, rect, &["embedding"], "");
-    let rect = Rect::around((x, position), (1.6 * f, 1.6 * f));
+    let knot = tall(plan, 1.6);
+    let rect = Rect::around((x, position), (knot, knot));
     plan.put("position", Look::Knot, rect, &["+"], "");
-    let rect = Rect::around(wave, (1.9 * f, 1.9 * f));
+    let rect = Rect::around(wave, (1.1875 * knot, 1.1875 * knot));
     plan.put("position", Look::Wave, rect, &[], "");
     if plan.is_wide() {
         let beside = wave.0 + tower.outward * 1.4 * f;
@@ -143,7 +151,7 @@ fn sublayer(
 ) -> Point {
     let (f, thin, thick) = (plan.font, plan.thin(), plan.thick());
     let (work, norm) = (plan.height * BLOCK[level].0, plan.height * BLOCK[level].1);
-    let tall = 1.85 * f;
+    let tall = tall(plan, 1.85);
     let (x, up) = (tower.x, tall / 2.0);
     let low = work + up;
     // Where the line splits: around the layer, and into it.
