@@ -7,6 +7,7 @@ import {
   byId,
   closeSettings,
   eventually,
+  exported,
   live,
   openSettings,
   openView,
@@ -33,6 +34,12 @@ test("which character follows q is asked before it is shown, and counted", async
   const check = byId(page, "check-bigram-row");
   await eventually(async () => /most often/.test(await check.textContent()));
   assert.equal(await byId(page, "figure-bigram-row").count(), 0);
+  // Nor does the table tell.
+  const row = async () => {
+    const { axes, values } = await exported(page, "bigram-matrix");
+    return values[axes[0].labels.indexOf("q")];
+  };
+  assert((await row()).every((share) => share === null), `${await row()}`);
   const options = await check.locator("label").allTextContents();
   assert.equal(options.length, 4);
   const u = options.findIndex((option) => option.includes("‘u’"));
@@ -43,6 +50,7 @@ test("which character follows q is asked before it is shown, and counted", async
   assert.equal(await verdict.getAttribute("data-right"), "true");
   assert.match(await verdict.textContent(), /After ‘q’, ‘u’ came 5 of 5 times/);
   await live(page, "bigram-row");
+  await eventually(async () => (await row()).includes(1), "the row is shown");
 });
 
 test("any character's row can be had from the list, also without the matrix having room for it", async (t) => {

@@ -137,6 +137,8 @@ test("scrolling by hand moves the beat, and a trained model outlives the story",
   await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
   await paused(page);
   const warm = await number(page, "loss-step");
+  // And says why.
+  assert.match(await byId(page, "warmed").innerText(), new RegExp(`first ${warm} steps`));
   await byId(page, "train-step").click();
   await numberUntil(page, "loss-step", (step) => step === warm + 1);
   await byId(page, "story").hover();

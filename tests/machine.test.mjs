@@ -193,3 +193,14 @@ test("it trains without holding up the page", async (t) => {
   const page = await open(t, "");
   await staysFree(t, site, page, () => train(page, 40));
 });
+
+test("what the colors stand for is said, of weights and of the column that is read", async (t) => {
+  const page = await open(t);
+  const scales = byId(page, "machine-scales").locator(".scale");
+  assert.match(await scales.first().innerText(), /^weights\s+0\s+1$/);
+  assert.match(await scales.last().innerText(), /^embedding\s+−[\d.]+\s+[\d.]+$/);
+  await byId(page, "machine-picture").focus();
+  const label = async () => (await scales.last().innerText()).split("\n")[0].trim();
+  for (let parts = 0; parts < 12 && (await label()) !== "query"; parts++) await page.keyboard.press("ArrowRight");
+  assert.equal(await label(), "query", "the scale is that of the column that is read");
+});

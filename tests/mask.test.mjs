@@ -207,9 +207,13 @@ test("leak test: under a causal mask exactly 0, without one not", async (t) => {
   assert.equal(await value(page, "mask-leak-masked"), 0);
   assert((await value(page, "mask-leak-unmasked")) > 0.001);
   assert.match(await text(page, "mask-leak-verdict"), /^No leak: all 11 outputs/);
+  // One scale for every mask: the pictures can be compared.
+  const scale = () => byId(page, "figure-mask-leak").locator(".scale-ticks").innerText();
+  const under = await scale();
   await byId(page, "mask-preset-full").click();
   await eventually(async () => (await value(page, "mask-leak-masked")) > 0.001);
   assert.match(await text(page, "mask-leak-verdict"), /^Leak: 11 of the 11/);
+  assert.equal(await scale(), under);
   await byId(page, "mask-preset-causal").click();
   // The picture is a control, once it is there: the first column's token has none before it.
   await live(page, "mask-leak");

@@ -158,8 +158,6 @@ fn lives(settings: Memo<Settings>) -> Vec<Live> {
         live("change", move || number(settings.with(|s| s.change))),
         live("causal", loss(0)),
         live("unmasked", loss(1)),
-        live("causal-unseen", loss(2)),
-        live("unmasked-unseen", loss(3)),
     ]
 }
 

@@ -143,10 +143,19 @@ fn tell(
         }
         .into_any()
     };
+    // Why there was a training that nobody asked for.
+    let warm = lab.map_or(0, |_| chapters::info(chapter).warm_steps);
     let beat = move |beat: &'static Beat| {
+        // Only the first has no title.
+        let warms = warm > 0 && beat.title.is_empty();
         let body = move || {
             let text = live.with_value(|live| prose(beat.text, live));
-            view! { {text} {beat.asks.iter().map(|id| ask(id)).collect_view()} }
+            let warmed = warms.then(|| view! {
+                <p class="hint" data-testid="warmed">
+                    {format!("The first {warm} steps are trained for you, so that there is something to see.")}
+                </p>
+            });
+            view! { {text} {warmed} {beat.asks.iter().map(|id| ask(id)).collect_view()} }
         };
         Told { title: beat.title, body: ViewFn::from(body), set: Some(beat.set) }
     };

@@ -32,7 +32,8 @@ pub struct Beat {
     pub asks: &'static [&'static str],
 }
 
-/// An experiment, and the button that sets it up.
+/// An experiment, and the button that sets it up. The button comes first: the text says what to do and to
+/// look for once it is pressed.
 pub struct Trial {
     pub text: &'static str,
     /// Empty where there is nothing to set up.
@@ -91,7 +92,11 @@ pub fn further() -> AnyView {
     let id = match expect_context() {
         Further::Tries => {
             let lines = script.tries.iter().map(|trial| trial.view(&live)).collect_view();
-            return view! { <ul class="try-list">{lines}</ul> }.into_any();
+            return view! {
+                <p class="hint">"A button sets the stage for its experiment. The text says what to do then."</p>
+                <ul class="try-list">{lines}</ul>
+            }
+            .into_any();
         }
         Further::Review => return fetched(REVIEW, "The review"),
         Further::Place => return view! { <Map/> }.into_any(),
@@ -111,7 +116,7 @@ impl Trial {
             Some(sentence) => view! { <Try label id=*id set=*set sentence/> }.into_any(),
             None => view! { <Try label id=*id set=*set/> }.into_any(),
         });
-        view! { <li>{prose(text, live)} {button}</li> }.into_any()
+        view! { <li>{button} {prose(text, live)}</li> }.into_any()
     }
 }
 

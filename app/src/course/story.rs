@@ -8,8 +8,12 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, ScrollBehavior, ScrollToOptions};
 
 use super::{list::Neighbors, print::is_printing, undo::is_text_field};
-use crate::reactive::{effect, memo};
-use crate::{controls::use_timer, figures::motion, store::Store};
+use crate::{
+    controls::use_timer,
+    figures::{canvas::use_size, motion},
+    reactive::{effect, effect_with_last, memo},
+    store::Store,
+};
 
 /// Sets what differs from a chapter's start.
 pub type SetStage = fn(&mut Link);
@@ -225,6 +229,34 @@ pub fn Story(
             request_animation_frame(move || bring_into_view(&column, number));
         }
     });
+    // What takes some of the column's width, as a twin does, or all of it for a while, does not take the
+    // reader's place: what was at the top is there again.
+    let top = StoredValue::new_local(None::<(Element, f64)>);
+    let remember = move || {
+        let found = column.try_get_untracked().flatten().and_then(|column| at_top(&column));
+        if found.is_some() {
+            top.try_set_value(found);
+        }
+    };
+    let pressed = window_event_listener(ev::pointerdown, move |_| remember());
+    let typed = window_event_listener(ev::keydown, move |_| remember());
+    on_cleanup(move || {
+        pressed.remove();
+        typed.remove();
+    });
+    let size = use_size(column);
+    effect_with_last(move |before: Option<f64>| {
+        let now = size.get().width;
+        if before.is_some_and(|before| before != now)
+            && let Some(column) = column.get_untracked()
+        {
+            by_hand.set_value(false);
+            top.with_value(|top| {
+                top.as_ref().map(|(element, down)| bring_back(&column, element, *down))
+            });
+        }
+        now
+    });
     let scrolled = move || {
         if !by_hand.get_value() {
             return;
@@ -273,7 +305,7 @@ pub fn Story(
     let last = beats.count() - 1;
     view! {
         <section class="story" aria-label="Story" data-testid="story" node_ref=column
-            on:scroll=move |_| scrolled() on:wheel=move |_| hand() on:touchmove=move |_| hand()
+            on:scroll=move |_| { remember(); scrolled(); } on:wheel=move |_| hand() on:touchmove=move |_| hand()
             on:keydown=move |event: ev::KeyboardEvent| {
                 if matches!(event.key().as_str(), "ArrowDown" | "ArrowUp" | "Home" | "End" | " ") { hand() }
             }
@@ -350,6 +382,30 @@ fn bring_into_view(column: &HtmlElement, number: u32) {
             options.set_top(down + top - stage_foot() - 16.0);
             window().scroll_to_with_scroll_to_options(&options);
         }
+    }
+}
+
+/// The first line or control of the column that is in sight, and how far below its top that begins.
+fn at_top(column: &HtmlElement) -> Option<(Element, f64)> {
+    const PARTS: &str = "h1, h2, .beats p, .beats li, .beats button, .beats label";
+    if column.client_height() == 0 || !matches!(Scroller::of(column), Scroller::Column) {
+        return None;
+    }
+    let edge = column.get_bounding_client_rect().top();
+    let parts = column.query_selector_all(PARTS).ok()?;
+    (0..parts.length()).find_map(|i| {
+        let part: Element = parts.get(i)?.unchecked_into();
+        let rect = part.get_bounding_client_rect();
+        (rect.height() > 0.0 && rect.bottom() > edge + 1.0).then(|| (part, rect.top() - edge))
+    })
+}
+
+/// Scrolls the column so that this part of it begins so far below its top.
+fn bring_back(column: &HtmlElement, part: &Element, down: f64) {
+    if column.client_height() > 0 && column.contains(Some(part)) {
+        let moved =
+            part.get_bounding_client_rect().top() - column.get_bounding_client_rect().top() - down;
+        column.set_scroll_top(column.scroll_top() + moved.round() as i32);
     }
 }
 

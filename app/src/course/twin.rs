@@ -15,11 +15,14 @@ use unroll_protocol::{
     link::{Chapter, Corpus, Setting, Value, words},
 };
 
+use web_sys::{ScrollBehavior, ScrollToOptions};
+
 use super::{Labs, Run, StageView};
 use crate::{
     chapters,
     controls::{four_digits, grouped, in_words},
-    figures::{Second, provide_exporters},
+    figures::{Second, motion, provide_exporters},
+    questions::Questions,
     reactive::{effect, memo},
     store::Store,
 };
@@ -67,11 +70,15 @@ pub fn twin() -> AnyView {
     follow_text(leader, twin);
     let labs = Labs::led(twin);
     labs.visit(chapter);
+    let questions = labs.of(chapter).map_or_else(|| twin.into(), Questions::from);
+    let behind = memo(move || is_behind(run.questions.shown(), questions.shown()));
     view! {
         <Provider value=leader>
             <Provider value=twin>
                 <Provider value=labs>
-                    <Provider value=Pane(pane)>{content(chapter)}</Provider>
+                    <Provider value=Pane(pane)>
+                        <Provider value=Second { behind: behind.into() }>{content(chapter)}</Provider>
+                    </Provider>
                 </Provider>
             </Provider>
         </Provider>
@@ -79,9 +86,14 @@ pub fn twin() -> AnyView {
     .into_any()
 }
 
+/// Whether a twin at one step is far behind a run at another. While both train it is always a little behind,
+/// and the moments that can be looked at lie a little apart.
+fn is_behind(run: u32, twin: u32) -> bool {
+    run.saturating_sub(twin) > (run / 10).max(5)
+}
+
 /// The chapter a second time. What its figures export is not what a page around this one asks for.
 fn content(chapter: Chapter) -> AnyView {
-    provide_context(Second);
     provide_exporters();
     chapters::view(chapter)
 }
@@ -145,9 +157,26 @@ fn pane(shown: Shown) -> AnyView {
         move || leader.differences().into_iter().map(one).collect_view()
     };
     let differs = memo(move || !leader.differences().is_empty());
-    let loss = move || {
-        let value = run.readings.with(|all| all.first().and_then(|reading| reading.1));
-        value.map_or_else(|| "–".to_owned(), four_digits)
+    let loss_of = |run: Run| {
+        move || {
+            let value = run.readings.with(|all| all.first().and_then(|reading| reading.1));
+            value.map_or_else(|| "–".to_owned(), four_digits)
+        }
+    };
+    let step_of = |run: Run| move || grouped(run.questions.shown().into());
+    let Second { behind } = expect_context();
+    let catching_up = move || {
+        behind.get().then(|| view! {
+            <span class="twin-late" data-testid="twin-late">
+                {format!("catching up to step {}", grouped(leader.run.questions.shown().into()))}
+            </span>
+        })
+    };
+    // On a phone the two halves are a swipe apart.
+    let turn = |name: &'static str, to_twin: bool, label: &'static str| {
+        view! {
+            <button type="button" class="twin-turn" data-testid=name on:click=move |_| show_half(to_twin)>{label}</button>
+        }
     };
     let answers = move || if run.questions.behind.get() > 0 { "behind" } else { "current" };
     view! {
@@ -156,6 +185,10 @@ fn pane(shown: Shown) -> AnyView {
             <h1 class="twin-title">{leader.chapter.label()}</h1>
             <span class="twin-name">"This run"</span>
             {list(false)}
+            <span class="twin-numbers" translate="no">
+                "step "{step_of(leader.run)}", loss "{loss_of(leader.run)}
+            </span>
+            {turn("twin-there", true, "Its twin →")}
         </div>
         <div class="twin-bar" data-testid="twin-bar">
             <span class="twin-name">"Its twin"</span>
@@ -164,10 +197,12 @@ fn pane(shown: Shown) -> AnyView {
                 <span class="twin-value">"the same so far"</span>
             })}
             <span class="twin-numbers" translate="no">
-                "step "<span data-testid="twin-step">{move || grouped(run.questions.shown().into())}</span>
-                ", loss "<span data-testid="twin-loss">{loss}</span>
+                "step "<span data-testid="twin-step">{step_of(run)}</span>
+                ", loss "<span data-testid="twin-loss">{loss_of(run)}</span>
             </span>
+            {catching_up}
             <span class="twin-tools">
+                {turn("twin-back", false, "← Run")}
                 {settings.is_some().then(|| view! {
                     <button type="button" class="stage-open" node_ref=opener data-testid="twin-change"
                         title=move || format!("Change the twin’s model ({})", model.get())
@@ -210,6 +245,19 @@ fn pane(shown: Shown) -> AnyView {
     .into_any()
 }
 
+/// Scrolls to the run's half of the stage, or to the twin's.
+fn show_half(twin: bool) {
+    let pair = document().query_selector(".stage-twins").ok().flatten();
+    let Some(pair) = pair else { return };
+    let options = ScrollToOptions::new();
+    options.set_left(if twin { f64::from(pair.scroll_width()) } else { 0.0 });
+    options.set_behavior(match motion::is_still() {
+        true => ScrollBehavior::Auto,
+        false => ScrollBehavior::Smooth,
+    });
+    pair.scroll_to_with_scroll_to_options(&options);
+}
+
 /// The choice of the text that the twin learns: one of the page's, or that of the run.
 fn text_field(leader: Leader, twin: Store) -> AnyView {
     let own = leader.store.source.with_untracked(|source| source.corpus == Corpus::Own);
@@ -233,4 +281,16 @@ fn text_field(leader: Leader, twin: Store) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_behind;
+
+    #[test]
+    fn a_twin_that_was_added_late_is_behind_until_it_has_caught_up() {
+        assert!(is_behind(300, 0) && is_behind(300, 250) && is_behind(12, 6));
+        assert!(!is_behind(300, 280) && !is_behind(300, 300) && !is_behind(12, 8));
+        assert!(!is_behind(0, 40), "a run that has started over");
+    }
 }

@@ -4,7 +4,10 @@ use leptos::prelude::*;
 
 /// Around what is on the page a second time.
 #[derive(Clone, Copy)]
-pub struct Second;
+pub struct Second {
+    /// Whether it stands at a much earlier step than the first.
+    pub behind: Signal<bool>,
+}
 
 /// The id of `name`'s element of this kind, other than that of the first on the page.
 pub fn own(kind: &str, name: &str) -> String {

@@ -13,6 +13,8 @@ pub enum Kind {
     Explain,
     /// What is wrong with a sentence that many believe.
     FindError,
+    /// Something to be found in the picture beside the question.
+    Look,
 }
 
 impl Kind {
@@ -21,6 +23,7 @@ impl Kind {
             Self::Predict => "Predict",
             Self::Explain => "Why is that?",
             Self::FindError => "Find the error",
+            Self::Look => "Look closely",
         }
     }
 }

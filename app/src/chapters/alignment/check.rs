@@ -8,6 +8,9 @@ use crate::{
     teaching::CheckYourself,
 };
 
+/// Written characters of which the story says what they read.
+const TOLD: usize = 2;
+
 #[component]
 pub fn Check(page: Page) -> impl IntoView {
     let count = RwSignal::new(0usize);
@@ -15,7 +18,9 @@ pub fn Check(page: Page) -> impl IntoView {
     let asked = memo(move || {
         page.alignment.with(|a| {
             let decoded = a.decoded.iter().find(|d| !d.weights.is_empty())?;
-            let at = (1 + 3 * count.get()) % decoded.tokens.len().max(1);
+            // The story tells of the first two.
+            let later = decoded.tokens.len().checked_sub(TOLD).filter(|later| *later > 0)?;
+            let at = TOLD + 3 * count.get() % later;
             let row = decoded.row(at).to_vec();
             (row.len() > 1).then(|| (decoded.tokens[at].clone(), at, row))
         })
@@ -55,7 +60,7 @@ pub fn Check(page: Page) -> impl IntoView {
                  largest weight?",
                 at + 1
             ),
-            None => "Give one of the models attention and a source of at least two characters.".to_owned(),
+            None => "Give one of the models attention and a source of at least three characters.".to_owned(),
         })
     });
     let options = Signal::derive(move || places.get().into_iter().map(label).collect::<Vec<_>>());

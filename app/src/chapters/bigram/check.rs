@@ -1,5 +1,5 @@
-//! The chapter's questions to the model: what the table expects after one of its characters, and
-//! what knowing nothing costs.
+//! The chapter's questions to the model: which way the gradient pushes a logit of its table, and what
+//! twice the probability saves.
 
 use leptos::prelude::*;
 use unroll_protocol::study::bigram::{Row, ask};
@@ -14,7 +14,8 @@ use crate::{
 
 /// Letters asked about, one after another.
 const ASKED: &[char] = &['t', 'o', 'a', 'i', 'h', 'n', 'r', 'e', 's', 'w'];
-const OPTIONS: usize = 4;
+/// Shares nearer to each other than this are the same with four decimals.
+const ALIKE: f32 = 1e-4;
 
 /// The question.
 pub fn check() -> AnyView {
@@ -26,74 +27,96 @@ pub fn check() -> AnyView {
         Some(ask::Row { character })
     });
     let row = answered.shown_in(lab.check_seen).answer;
-    let options = memo(move || row.with(|row| row.as_deref().map_or(Vec::new(), options)));
+    // The row's token, the follower asked about, and its share in the text and in the table.
+    let asked = memo(move || {
+        row.with(|row| {
+            let row = row.as_deref()?;
+            let id = farthest(row, turn.get())?;
+            Some((row.id, id as u32, shares(row, id)))
+        })
+    });
+    let name = move |id: u32| vocabulary.with(|v| named(v, id));
     let question = move || {
-        row.with(|row| {
-            let Some(row) = row else { return String::new() };
-            vocabulary.with(|v| {
-                format!(
-                    "Which character does the trained table expect most after {}?",
-                    named(v, row.id)
-                )
-            })
+        asked.get().map_or_else(String::new, |(current, next, _)| {
+            format!(
+                "Find the cell of {} after {} in the table, and read it. Which way does the gradient push its logit \
+                 now?",
+                name(next),
+                name(current)
+            )
         })
     };
-    let answer = move || {
-        row.with(|row| {
-            let row = row.as_ref()?;
-            let best = |&&id: &&usize| row.trained[id];
-            let most =
-                options.with(|o| o.iter().max_by(|a, b| best(a).total_cmp(&best(b))).copied())?;
-            options.with(|options| options.iter().position(|&id| id == most))
-        })
-    };
+    let answer = move || asked.get().map(|(.., (counted, trained))| usize::from(trained > counted));
     let explain = move || {
-        row.with(|row| {
-            let Some(row) = row else { return String::new() };
-            let said = |&id: &usize| {
-                vocabulary.with(|v| {
-                    let name = named(v, id as u32);
-                    format!("{name} {:.4} ({} of {})", row.trained[id], row.counts[id], row.total)
-                })
+        asked.get().map_or_else(String::new, |(current, next, (counted, trained))| {
+            let (more, up) = match trained > counted {
+                true => ("more often than the text has it", "down"),
+                false => ("more rarely than the text has it", "up"),
             };
-            let all = options.with(|options| options.iter().map(said).collect::<Vec<_>>());
-            format!("Its probabilities, with the counts: {}.", all.join(", "))
+            format!(
+                "The text has {} after {} with a share of {counted:.4}. The table expects it with {trained:.4}, {more}. \
+                 So the logit is pushed {up}.",
+                name(next),
+                name(current)
+            )
         })
     };
-    let labels = move || {
-        options.with(|options| {
-            vocabulary.with(|v| options.iter().map(|&id| named(v, id as u32)).collect::<Vec<_>>())
+    let too_early = Signal::derive(move || {
+        let alike =
+            asked.get().is_some_and(|(.., (counted, trained))| (counted - trained).abs() < ALIKE);
+        alike.then(|| {
+            "By now the table expects just what the text has. Drag back to an earlier step."
+                .to_owned()
         })
-    };
+    });
     view! {
-        <CheckYourself id="bigram" question=Signal::derive(question) options=Signal::derive(labels)
-            answer=Signal::derive(answer) explain=Signal::derive(explain) on_right=use_right("bigram")
+        <CheckYourself id="bigram" question=Signal::derive(question)
+            options=Signal::stored(["Up", "Down"].map(str::to_owned).to_vec())
+            answer=Signal::derive(answer) explain=Signal::derive(explain) too_early on_right=use_right("bigram")
             on_another=Callback::new(move |()| turn.update(|turn| *turn += 1))/>
     }
     .into_any()
 }
 
-/// What a model pays that knows nothing of so many characters.
+/// A follower's share in the text and in the trained table.
+fn shares(row: &Row, id: usize) -> (f32, f32) {
+    (row.counts[id] as f32 / row.total.max(1) as f32, row.trained[id])
+}
+
+/// The follower of which the table is farthest from the text: it expects it too rarely in one question, and
+/// too often in the next.
+fn farthest(row: &Row, turn: usize) -> Option<usize> {
+    let gap = |id: &usize| {
+        let (counted, trained) = shares(row, *id);
+        if turn.is_multiple_of(2) { counted - trained } else { trained - counted }
+    };
+    (0..row.counts.len()).max_by(|a, b| gap(a).total_cmp(&gap(b)))
+}
+
+/// What a model pays that gives what comes twice the probability of one that knows nothing: what that one
+/// pays is in the figure.
 pub fn uniform(size: Memo<usize>) -> AnyView {
-    let known = move || Some(size.get()).filter(|size| *size > 1);
+    // What knowing nothing costs, and what twice the probability does.
+    let known = move || Some(size.get()).filter(|size| *size > 2).map(|size| (size as f64).ln());
+    let twice = 2f64.ln();
     let question = move || {
-        known().map_or_else(String::new, |size| {
+        known().map_or_else(String::new, |cost| {
             format!(
-                "The vocabulary has {size} characters. A model that knows nothing gives each the same probability, \
-                 1/{size}. How large is its loss, in nats?"
+                "A model that knows nothing has a loss of ln V = {cost:.3} nats here. Another one gives each \
+                 character that comes twice that probability: 2/V in place of 1/V. How large is its loss?"
             )
         })
     };
     let options = move || {
-        let size = known()? as f64;
-        Some(vec![format!("{:.3}", 1.0 / size), format!("{:.3}", size.ln()), format!("{size:.3}")])
+        let cost = known()?;
+        Some([cost / 2.0, cost - twice, 2.0 * cost].map(|loss| format!("{loss:.3}")).to_vec())
     };
     let explain = move || {
-        known().map_or_else(String::new, |size| {
-            let cost = (size as f64).ln();
+        known().map_or_else(String::new, |cost| {
             format!(
-                "Whatever comes had the probability 1/{size}, so each character costs −ln(1/{size}) = ln {size} = \
-                 {cost:.3}. A model whose loss is lower has learned something."
+                "Its surprise is −ln(2/V) = ln V − ln 2 = {cost:.3} − {twice:.3} = {:.3}. Twice the probability \
+                 always saves ln 2 = {twice:.3} nats, however large it was before.",
+                cost - twice
             )
         })
     };
@@ -106,12 +129,21 @@ pub fn uniform(size: Memo<usize>) -> AnyView {
     .into_any()
 }
 
-/// The commonest follower among frequent characters that follow less: by id, so that the order
-/// says nothing.
-fn options(row: &Row) -> Vec<usize> {
-    let mut ids: Vec<usize> = (0..row.counts.len()).collect();
-    ids.sort_by_key(|&id| (core::cmp::Reverse(row.counts[id]), id));
-    ids.truncate(OPTIONS);
-    ids.sort_unstable();
-    ids
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_rare_and_what_is_too_frequent_take_turns() {
+        let row = Row {
+            id: 0,
+            total: 10,
+            pairs: 10,
+            counts: vec![6, 3, 1],
+            logits: vec![0.0; 3],
+            trained: vec![0.4, 0.35, 0.25],
+        };
+        assert_eq!((farthest(&row, 0), farthest(&row, 1)), (Some(0), Some(2)));
+        assert_eq!(shares(&row, 2), (0.1, 0.25));
+    }
 }

@@ -74,6 +74,7 @@ pub fn Drawing() -> impl IntoView {
                 <p class="bigram-written" data-testid="bigram-written" role="status">
                     {move || writing.with(|w| w.as_ref().map(|w| vocabulary.with(|v| written(w, v))))}
                 </p>
+                {move || writing.with(|w| w.as_ref().map(|w| vocabulary.with(|v| lines(w, v))))}
                 {move || writing.with(|w| w.as_ref().map(|w| vocabulary.with(|v| wheel(w, v))))}
             </div>
             <p class="readout" data-testid="bigram-next">
@@ -130,6 +131,36 @@ fn written(writing: &Writing, vocabulary: &[String]) -> AnyView {
         </span>
         <span data-testid="bigram-letters">{letters}</span>
         <span class="bigram-caret" aria-hidden="true">"▏"</span>
+    }
+    .into_any()
+}
+
+/// Letters whose lines are kept; as many of them are seen as there is room for.
+const KEPT: usize = 12;
+
+/// How the last letters came about: on a line from 0 to 1 the stretch of each, and the number that fell on it.
+/// For eyes only: the letters themselves say it.
+fn lines(writing: &Writing, vocabulary: &[String]) -> AnyView {
+    let line = |draw: &Draw| {
+        let Segment { id, from, to } = draw.segment;
+        view! {
+            <li>
+                <span class="bigram-pair">{short(vocabulary, draw.previous)}" → "<b>{short(vocabulary, id)}</b></span>
+                <span class="bigram-line" style=format!("--from:{from:.4};--to:{to:.4};--at:{:.4}", draw.number)>
+                    <i></i><b></b>
+                </span>
+                <span class="bigram-fell">{format!("{:.4}", draw.number)}</span>
+            </li>
+        }
+    };
+    let last = writing.draws.iter().rev().take(KEPT).map(line).collect_view();
+    view! {
+        <div class="bigram-lines" aria-hidden="true">
+            <p class="view-note">
+                "Each letter leaves a line: the stretch of that letter, and the number that fell on it."
+            </p>
+            <ol>{last}</ol>
+        </div>
     }
     .into_any()
 }

@@ -28,8 +28,8 @@ pub fn use_row() -> Signal<Option<Arc<Row>>> {
 /// Answers to choose from.
 const OPTIONS: usize = 4;
 
-/// The row that the page chose, after a guess at its likeliest follower: the lit row of the matrix
-/// has the answer. `seen` is set once it is on show.
+/// The row that the page chose, after a guess at its likeliest follower. `seen` is set once it is on show:
+/// until then the matrix has none of its counts.
 #[component]
 pub fn GuessRow(row: Signal<Option<Arc<Row>>>, seen: RwSignal<bool>) -> impl IntoView {
     let lab = use_lab();
@@ -53,7 +53,7 @@ pub fn GuessRow(row: Signal<Option<Arc<Row>>>, seen: RwSignal<bool>) -> impl Int
     let name = move |id: u32| vocabulary.with(|v| named(v, id));
     let question = move || {
         row.with(|row| row.as_ref().map(|row| row.id)).map_or_else(String::new, |id| {
-            format!("Which character follows {} most often? Its row is lit in the table.", name(id))
+            format!("Which character follows {} most often? Its row in the table is hidden until you guess.", name(id))
         })
     };
     let labels =

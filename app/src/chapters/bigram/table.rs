@@ -35,14 +35,30 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
     let asked = use_answer(lab, move || Some(ask::Matrix { order: order.get(), most: most.get() }));
     let (matrix, problem) = (asked.answer, asked.problem);
     let pinned = use_row();
+    // Who has picked a row or a cell wants to see it.
+    let seen = row_seen.get_untracked();
+    let asks = memo(move || !seen && row.get() == NONE && next.get() == NONE);
+    let place = memo(move || {
+        let id = pinned.with(|row| row.as_ref().map(|row| row.id))?;
+        matrix.with(|m| m.as_ref()?.ids.iter().position(|&other| other == id))
+    });
+    // The row that is asked about would answer, in each of the pictures.
+    let hidden = memo(move || place.get().filter(|_| asks.get() && !row_seen.get()));
     let picture = memo(move || {
         let matrix = matrix.get()?;
-        vocabulary.with(|v| Some(picture(&matrix, v, view.get(), k.get())))
+        let mut picture = vocabulary.with(|v| picture(&matrix, v, view.get(), k.get()));
+        if let Some(row) = hidden.get() {
+            let n = picture.columns.len();
+            picture.values[row * n..(row + 1) * n].fill(f32::NAN);
+            picture.absent = "hidden, or nothing followed it".to_owned();
+        }
+        Some(picture)
     });
     let describe = Callback::new(move |(row, column, _): (usize, usize, f32)| {
         matrix.with(|m| {
-            m.as_ref().map_or_else(String::new, |m| {
-                vocabulary.with(|v| reading(m, v, (row, column), k.get()))
+            m.as_ref().map_or_else(String::new, |m| match hidden.get() == Some(row) {
+                true => "Guess first. Then this row is shown.".to_owned(),
+                false => vocabulary.with(|v| reading(m, v, (row, column), k.get())),
             })
         })
     });
@@ -57,10 +73,6 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
             // Both at once: what shows the row is built anew in between and reads the link.
             store.link.update(|link| (link.bigram.row, link.bigram.next) = (current, follower));
         });
-    });
-    let place = memo(move || {
-        let id = pinned.with(|row| row.as_ref().map(|row| row.id))?;
-        matrix.with(|m| m.as_ref()?.ids.iter().position(|&other| other == id))
     });
     // The cell whose arithmetic is open.
     let marked = memo(move || {
@@ -80,9 +92,6 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
             )
         })
     };
-    // Who has picked a row or a cell wants to see it.
-    let seen = row_seen.get_untracked();
-    let asks = memo(move || !seen && row.get() == NONE && next.get() == NONE);
     let smooths = memo(move || view.get() == View::Smoothed);
     let title = memo(move || match view.get() {
         View::Counts => "P(next | current), counted".to_owned(),

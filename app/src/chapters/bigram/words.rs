@@ -28,8 +28,8 @@ pub const SCRIPT: Script = Script {
             text: "Two characters in a row are a **bigram**, an [n-gram](n-gram) with n = 2. Each row of the table \
                    is a current character, and each column is one that may come next. The stronger the color, the \
                    larger the cell’s share of its row. {after}\n\n\
-                   One row is lit. Which character follows that row’s character most often? Guess beside the table \
-                   before you look.",
+                   One row is hidden. Which character follows that row’s character most often? Guess beside the \
+                   table, and the row is shown.",
             set: |_| {},
             asks: &[],
         },
@@ -69,8 +69,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "It comes close, and never quite arrives",
-            text: "The picture is now trained minus counted, so a cell has no color where the two agree. Press Train \
-                   and watch the colors fade. Which cells fade last?\n\n\
+            text: "The picture is now trained minus counted, so a cell has no color where the two agree. Training is \
+                   quick here: press Train, and pause after a second. Then press “Replay”, which plays the run again, \
+                   slowly enough to watch the colors fade. Which cells fade last?\n\n\
                    Click a cell of a pair that was never seen. Its count is 0, but its trained probability is e (about \
                    2.718) to the power of its logit, divided by the sum of such powers along its row. Keep \
                    training and watch that logit: does it ever stop falling?",
@@ -138,8 +139,8 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Set k to 0, then to 10. What happens to the loss on the held-out text, and on the training text? \
-                   Find the best k.",
+            text: "What does so large a k do to the loss on the held-out text, and on the training text? Set k to 0 \
+                   and compare. Then find the best k.",
             label: "k of 10",
             id: "k",
             set: |link| {
@@ -149,9 +150,9 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Show trained minus counted and go back to the start of training. In which rows do the two agree \
-                   first, those of frequent or of rare characters? Keep training. Does the lowest logit ever \
-                   stop falling? On the training text, the trained table’s loss minus that of the raw counts \
+            text: "In which rows do the trained and the counted table agree first, those of frequent or of rare \
+                   characters? Press “Replay” to see the run again from its first step. Then keep training. Does the \
+                   lowest logit ever stop falling? On the training text, the trained table’s loss minus that of the raw counts \
                    is a [KL divergence](kl-divergence).",
             label: "The difference",
             id: "difference",
@@ -159,8 +160,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Draw thirty letters from smoothed counts with a k of 10. Then set “Draw from” to the raw counts: \
-                   the same thirty random numbers choose again. Which reads better, and why?",
+            text: "Thirty letters are drawn from smoothed counts with a k of 10. Read them. Then set “Draw from” to the \
+                   raw counts: the same thirty random numbers choose again. Which reads better, and why?",
             label: "Thirty, smoothed",
             id: "write",
             set: |link| {
@@ -171,8 +172,8 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Use a sentence with a character that never occurs in the text. What do the raw counts, the \
-                   smoothed counts and the trained table say about the pairs it stands in?",
+            text: "The € never occurs in the text. What do the raw counts, the smoothed counts and the trained table \
+                   say about the pairs it stands in?",
             label: "A sentence with a €",
             id: "unknown",
             set: |link| link.view = "sentence".into(),

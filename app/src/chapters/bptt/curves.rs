@@ -291,17 +291,26 @@ pub fn memory_said(flow: &Flow, truncation: u32) -> String {
 }
 
 /// Which network brings most back to the symbol, by its hidden state; for the check.
-pub fn most_brought_back(flow: &Flow) -> Option<(usize, String)> {
+pub fn brought_back(flow: &Flow) -> Option<BroughtBack> {
     let shares: Vec<f64> = flow
         .networks
         .iter()
         .map(|network| seen(String::new(), Hue::Ink, &network.hidden, flow).share)
         .collect();
-    let most = (0..shares.len()).max_by(|&a, &b| shares[a].total_cmp(&shares[b]))?;
+    let by = |a: &usize, b: &usize| shares[*a].total_cmp(&shares[*b]);
+    let (most, least) = ((0..shares.len()).max_by(by)?, (0..shares.len()).min_by(by)?);
     let said = flow.networks.iter().zip(&shares);
     let said = said.map(|(network, share)| format!("{} {}", network.cell.label(), power(*share)));
     let said = said.collect::<Vec<_>>().join(", ");
-    Some((most, format!("At step {} of training: {said}.", flow.step)))
+    Some(BroughtBack { most, least, said: format!("At step {} of training: {said}.", flow.step) })
+}
+
+/// Which networks bring the largest and the smallest share back, and how much each does.
+#[derive(Clone, PartialEq)]
+pub struct BroughtBack {
+    pub most: usize,
+    pub least: usize,
+    pub said: String,
 }
 
 /// From so many steps on one can say which network has failed.

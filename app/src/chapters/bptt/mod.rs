@@ -252,19 +252,30 @@ fn lives(shown: Shown) -> Vec<Live> {
     ]
 }
 
-/// Which network fails at the longest gap, once just one does.
+/// Which network gets least of the gradient, once just one fails at the longest gap: the view beside it
+/// shows only how they answer.
 fn near(shown: Shown) -> AnyView {
-    let read = shown.read(|flow, _| Some(curves::first_lost(flow)));
-    let lost = move || read.get().and_then(Result::ok);
-    let too_early = move || read.get().unwrap_or(Err(curves::NOT_YET)).err().map(str::to_owned);
+    let read = shown.read(|flow, _| Some((curves::first_lost(flow), curves::brought_back(flow))));
+    let least = move || match read.get()? {
+        (Ok(lost), Some(back)) => Some((back.least, format!("{} {}", lost.1, back.said))),
+        _ => None,
+    };
+    let too_early = move || {
+        let lost = read.get().map_or(Err(curves::NOT_YET), |read| read.0);
+        lost.err().map(str::to_owned)
+    };
     view! {
         <CheckYourself
             id="bptt-near"
-            question=Signal::stored("Which of the three fails at the longest gap?".to_owned())
+            question=Signal::stored(
+                "One of the three fails at the longest gap. Which one gets the smallest share of the last step’s \
+                 gradient at the letter?"
+                    .to_owned(),
+            )
             options=Signal::stored(["RNN", "LSTM", "GRU"].map(str::to_owned).to_vec())
             too_early=Signal::derive(too_early)
-            answer=Signal::derive(move || lost().map(|lost| lost.0))
-            explain=Signal::derive(move || lost().map_or(String::new(), |lost| lost.1))
+            answer=Signal::derive(move || least().map(|least| least.0))
+            explain=Signal::derive(move || least().map_or(String::new(), |least| least.1))
             on_right=use_right("bptt-near")
         />
     }
@@ -273,16 +284,17 @@ fn near(shown: Shown) -> AnyView {
 
 /// Which network brings most back, guessed first.
 fn most(shown: Shown) -> AnyView {
-    let read = shown.read(|flow, _| curves::most_brought_back(flow));
-    let question = "In which network does the largest share of the last step’s gradient reach the letter? It is \
-                    measured at the hidden state: dL/ds for the RNN, dL/dh for the others.";
+    let read = shown.read(|flow, _| curves::brought_back(flow));
+    let question = "The figure shows only the RNN now. In which of the three networks does the largest share of \
+                    the last step’s gradient reach the letter? It is measured at the hidden state: dL/ds for the \
+                    RNN, dL/dh for the LSTM and the GRU.";
     view! {
         <CheckYourself
             id="bptt"
             question=Signal::derive(move || question.to_owned())
             options=Signal::derive(|| ["RNN", "LSTM", "GRU"].map(str::to_owned).to_vec())
-            answer=Signal::derive(move || read.get().map(|read| read.0))
-            explain=Signal::derive(move || read.get().map_or(String::new(), |read| read.1))
+            answer=Signal::derive(move || read.get().map(|read| read.most))
+            explain=Signal::derive(move || read.get().map_or(String::new(), |read| read.said))
             on_right=use_right("bptt")
         />
     }

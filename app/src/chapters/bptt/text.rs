@@ -45,7 +45,8 @@ pub const SCRIPT: Script = Script {
                    respect to that state. The figure shows its length at each step, which says how large it is \
                    overall. The scale is logarithmic: equal steps down mean the same factor. Read the curve from \
                    right to left, the way it is computed.",
-            set: |_| {},
+            // The question is about the others, too.
+            set: |link| link.bptt.shown = Shown::Rnn,
             asks: &["bptt"],
         },
         Beat {

@@ -7,7 +7,12 @@ use unroll_protocol::{
 };
 
 use super::{name, numbers, signed, state::Page};
-use crate::{course::use_right, questions::use_answer, reactive::memo, teaching::CheckYourself};
+use crate::{
+    course::use_right,
+    questions::use_answer,
+    reactive::memo,
+    teaching::{CheckYourself, Kind},
+};
 
 /// Up to this share of the sum, a cost counts as being the sum.
 const ABOUT: f32 = 0.1;
@@ -129,7 +134,7 @@ pub fn Previous(page: Page) -> impl IntoView {
         })
     });
     view! {
-        <CheckYourself id="heads-previous" question=Signal::stored(question.to_owned()) options
+        <CheckYourself id="heads-previous" kind=Kind::Look question=Signal::stored(question.to_owned()) options
             answer=Signal::derive(move || most.get().map(|(at, _)| at.head as usize - 1)) explain
             on_right=use_right("heads-previous")/>
     }

@@ -117,7 +117,7 @@ pub fn Check() -> impl IntoView {
     }
 }
 
-/// Where the model that may see the answers has the lower loss, guessed before it is shown.
+/// Which model has the lower loss where none can see the answers, guessed before it is shown.
 pub fn peek() -> AnyView {
     let lab = use_lab();
     // Causal and unmasked: on what they train on, then on what is not in sight.
@@ -128,39 +128,31 @@ pub fn peek() -> AnyView {
         };
         Some([causal, unmasked, seen, unseen])
     });
-    // Losses that lie this near to each other have no first.
+    // While the other has learned nothing else, there is nothing to guess.
     let is_early = memo(move || {
-        losses.get().is_none_or(|[causal, unmasked, seen, unseen]| {
-            (causal - unmasked).abs() < CLOSE || (seen - unseen).abs() < CLOSE
-        })
+        losses.get().is_none_or(|[causal, unmasked, ..]| (causal - unmasked).abs() < CLOSE)
     });
     let answer = Signal::derive(move || {
-        let [causal, unmasked, seen, unseen] = losses.get()?;
-        Some(match (unmasked < causal, unseen < seen) {
-            (true, true) => 0,
-            (false, false) => 1,
-            (false, true) => 2,
-            (true, false) => 3,
+        let [.., seen, unseen] = losses.get()?;
+        Some(match seen - unseen {
+            apart if apart.abs() < CLOSE => 2,
+            apart if apart < 0.0 => 0,
+            _ => 1,
         })
     });
     let explain = Signal::derive(move || {
         losses.get().map_or_else(String::new, |[causal, unmasked, seen, unseen]| {
             format!(
-                "On the text they train on: {unmasked:.2} without a mask, {causal:.2} with it. On held-out \
-                 characters out of sight: {unseen:.2} without, {seen:.2} with."
+                "Out of sight on held-out text: {seen:.2} with the mask, {unseen:.2} without. On the text they \
+                 train on, where it can peek: {causal:.2} with, {unmasked:.2} without."
             )
         })
     });
-    let options = [
-        "On both",
-        "On neither",
-        "Only on held-out characters it can’t see",
-        "Only on the text it trains on",
-    ];
-    let question = "A second model trains on the same text without a mask. Where is its loss lower than that of \
-                    the causal model, as both are now?";
+    let options = ["The model with the mask", "The model without one", "They are about alike"];
+    let question = "A second model trains on the same text with no mask, so it can see each next character. Now \
+                    give both a held-out text, and keep the next character out of sight. Whose loss is lower?";
     let too_early = Signal::derive(move || {
-        let early = "Train some more first: it is too early to compare the two models.";
+        let early = "Train some more first: so far peeking has hardly helped the second model.";
         is_early.get().then(|| early.to_owned())
     });
     view! {

@@ -6,13 +6,17 @@ use unroll_protocol::{
     study::mask::{Combine, Pattern, Preset, Seen},
 };
 
-use super::{Page, Presets, Refused, exact, round_up};
+use super::{Page, Presets, Refused, exact};
 use crate::{
     controls::SliderField,
     course::{Sentence, use_setting},
     figures::{Matrix, MatrixFigure, ValueMap, own, token},
     reactive::memo,
 };
+
+/// Changes are drawn up to this, whatever the mask, so that its pictures can be compared. The changed
+/// token's own output moves more: on a scale that holds it all others would be pale.
+const LARGEST: f32 = 2.0;
 
 pub fn view(page: Page) -> AnyView {
     let change = use_setting(|link: &mut Link| &mut link.mask.change);
@@ -98,17 +102,13 @@ fn earlier(seen: &Seen, unmasked: bool) -> Option<f32> {
 fn matrix(seen: &Seen) -> Matrix {
     let Some(leak) = &seen.leak else { return Matrix::default() };
     let values = [&leak.masked[..], &leak.unmasked[..]].concat();
-    // The changed token's own output moves most: it would make all others pale.
-    let (at, length) = (leak.position as usize, leak.masked.len().max(1));
-    let others = values.iter().enumerate().filter(|(i, _)| i % length != at);
-    let limit = others.fold(1e-3f32, |most, (_, v)| most.max(*v));
     Matrix {
         row_axis: String::new(),
         column_axis: "output at".into(),
         rows: vec!["this mask".into(), "no mask".into()],
         columns: seen.tokens.clone(),
         values,
-        map: ValueMap::Size { limit: round_up(limit) },
+        map: ValueMap::Size { limit: LARGEST },
         value_name: "largest change".into(),
         absent: String::new(),
     }

@@ -148,21 +148,21 @@ pub const SCRIPT: Script = Script {
                 link.view = "leak".into();
                 link.mask.pattern = BAND;
             },
-            asks: &[],
+            asks: &["mask-peek"],
         },
         Beat {
             title: "Trained where it could peek",
             text: "What becomes of a model that could peek all along? Two models train on the same text, one with \
                    the causal mask and one without. On the text they train on, the [loss](loss) is now {causal} with \
-                   the mask and {unmasked} without. On [held-out](held-out) text, with the next character kept out \
-                   of sight, it is {causal-unseen} with the mask and {unmasked-unseen} without.\n\n\
-                   Keep training and watch all four, then read what each model writes. At \
+                   the mask and {unmasked} without. The figure also has both losses on [held-out](held-out) text, \
+                   with the next character kept out of sight. Which model is ahead there?\n\n\
+                   Keep training and watch all four lines, then read what each model writes. At \
                    [inference](inference) the next character is not there yet, so there is nothing to copy.",
             set: |link| {
                 link.view = "trained".into();
                 (link.mask.model, link.mask.pattern.base) = (Trained::Unmasked, Preset::Full);
             },
-            asks: &["mask-peek", "mask-copy"],
+            asks: &["mask-copy"],
         },
         Beat {
             title: "What you can do now",

@@ -104,56 +104,78 @@ fn deviation(values: &[f32]) -> f64 {
 /// A difference of losses that the next batches will not turn around.
 const CLEAR: f64 = 0.1;
 
-/// Which of the three networks is behind now, where one is.
+/// How many of its steps the network with BatchNorm needed to be as good as the one without is now. That
+/// one is behind, as the time bar shows; by how much, it does not say.
 pub fn loss() -> AnyView {
     let lab = use_lab();
-    let names = || Version::ALL.iter().map(|version| version.label());
-    let losses = memo(move || {
-        if !is_of(lab, Experiment::Layers) {
-            return None;
-        }
-        let last = |name| {
-            let means = smoothed(lab, name);
-            means.last().filter(|_| means.len() >= SMOOTHED).map(|(_, loss)| *loss)
-        };
-        names().map(last).collect::<Option<Vec<f64>>>()
+    let caught_up = memo(move || {
+        let of = |version: Version| smoothed(lab, version.label());
+        let is_now = is_of(lab, Experiment::Layers);
+        is_now.then(|| caught_up(&of(Version::Batch), &of(Version::Plain))).flatten()
     });
-    let answer = memo(move || losses.with(|losses| behind(losses.as_deref()?)));
-    let explain = Signal::derive(move || {
-        losses.with(|losses| {
-            let each = names().zip(losses.iter().flatten());
-            let each = each.map(|(name, loss)| format!("{name} {loss:.3}")).collect::<Vec<_>>();
-            format!("Mean loss of the last {SMOOTHED} batches: {}.", each.join(", "))
+    let answer = Signal::derive(move || {
+        caught_up.get().map(|CaughtUp { step, last, .. }| match step / last {
+            share if share < 0.25 => 0,
+            share if share <= 0.5 => 1,
+            _ => 2,
         })
     });
-    let question = "Three networks began with the same weights and have seen the same batches. Which one is behind?";
+    let explain = Signal::derive(move || {
+        caught_up.get().map_or_else(String::new, |CaughtUp { step, last, loss }| {
+            format!(
+                "Without normalization the loss after {last} steps is {loss:.3}. With BatchNorm it was as low after \
+                 {step} steps. (Each loss is a mean of {SMOOTHED} batches.)"
+            )
+        })
+    });
+    let options = ["Less than a quarter of them", "A quarter to a half", "More than half"];
+    let question = "Two networks began with the same weights and have seen the same batches: one without \
+                    normalization, one with BatchNorm. Take the loss that the first has reached by now. How many of \
+                    its steps did the second need to get there?";
     let too_early = Signal::derive(move || {
-        let early = "Train some more first: so far none of the three networks is clearly behind.";
-        answer.get().is_none().then(|| early.to_owned())
+        let early = "Train some more first: so far the network without normalization is not clearly behind.";
+        caught_up.get().is_none().then(|| early.to_owned())
     });
     view! {
         <CheckYourself id="norm-loss" question=Signal::stored(question.to_owned())
-            options=Signal::stored(names().map(str::to_owned).collect()) answer explain too_early
+            options=Signal::stored(options.map(str::to_owned).to_vec()) answer explain too_early
             on_right=use_right("norm-loss")/>
     }
     .into_any()
 }
 
-/// The one with the highest loss, if it is clearly the highest.
-fn behind(losses: &[f64]) -> Option<usize> {
-    let most = (0..losses.len()).max_by(|&a, &b| losses[a].total_cmp(&losses[b]))?;
-    let others = losses.iter().enumerate().filter(|(at, _)| *at != most);
-    others.map(|other| *other.1).all(|other| losses[most] > other + CLEAR).then_some(most)
+/// The step at which one network was as good as another is after its last step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct CaughtUp {
+    step: f64,
+    last: f64,
+    loss: f64,
+}
+
+/// Of two curves of mean losses; `None` unless the first network is clearly ahead by now.
+fn caught_up(ahead: &[(f64, f64)], behind: &[(f64, f64)]) -> Option<CaughtUp> {
+    // Earlier means are of fewer batches.
+    let whole = |means: &'_ [(f64, f64)]| means.get(SMOOTHED - 1..).map(<[_]>::to_vec);
+    let (ahead, behind) = (whole(ahead)?, whole(behind)?);
+    let (last, loss) = *behind.last()?;
+    ahead.last().filter(|now| now.1 + CLEAR < loss)?;
+    let step = ahead.iter().find(|mean| mean.1 <= loss)?.0;
+    Some(CaughtUp { step, last, loss })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::behind;
+    use super::*;
 
     #[test]
-    fn one_is_behind_only_where_that_is_clear() {
-        assert_eq!(behind(&[3.4, 2.803, 2.798]), Some(0));
-        assert_eq!(behind(&[2.803, 2.798, 2.5]), None);
-        assert_eq!(behind(&[]), None);
+    fn one_has_caught_up_only_where_the_other_is_clearly_behind() {
+        let curve = |slope: f64| -> Vec<(f64, f64)> {
+            (1..=100).map(|step| (f64::from(step), 4.0 - slope * f64::from(step))).collect()
+        };
+        let found = caught_up(&curve(0.02), &curve(0.01)).unwrap();
+        assert_eq!((found.step, found.last, found.loss), (50.0, 100.0, 3.0));
+        assert_eq!(caught_up(&curve(0.01), &curve(0.02)), None);
+        assert_eq!(caught_up(&curve(0.0105), &curve(0.01)), None);
+        assert_eq!(caught_up(&curve(0.02)[..10], &curve(0.01)[..10]), None);
     }
 }

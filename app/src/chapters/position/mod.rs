@@ -119,8 +119,6 @@ fn lives() -> Vec<Live> {
     vec![
         live("none", right(Positions::None, LONGEST)),
         live("learned", right(Positions::Learned, LONGEST)),
-        live("sinusoidal-far", right(Positions::Sinusoidal, compare::LONGER)),
-        live("rotary-far", right(Positions::Rotary, compare::LONGER)),
     ]
 }
 

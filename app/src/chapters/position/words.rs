@@ -103,7 +103,7 @@ pub const SCRIPT: Script = Script {
                 (link.position.encoding, link.position.from) = (Positions::Rotary, CountFrom::End);
                 link.view = "distance".into();
             },
-            asks: &["position-offset"],
+            asks: &["position-offset", "position"],
         },
         Beat {
             title: "Longer than anything trained on",
@@ -111,10 +111,9 @@ pub const SCRIPT: Script = Script {
                    more than 8 symbols, but the figure goes up to 24. Left of the mark \
                    the models do what they were trained for, and right of it they must **extrapolate**: go beyond \
                    what they have seen.\n\n\
-                   Keep training, and see which lines hold up and which drop. At 16 symbols the sinusoidal \
-                   model gets {sinusoidal-far} right so far, and the rotary one {rotary-far}.",
+                   Keep training, and see which lines hold up and which drop.",
             set: |link| link.view = "longer".into(),
-            asks: &["position"],
+            asks: &[],
         },
         Beat {
             title: "What you can do now",

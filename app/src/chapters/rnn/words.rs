@@ -129,7 +129,7 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Change the first character of the sentence. How many steps later is Δ below 0.1? Train for a while \
+            text: "How many steps after the changed character is Δ below 0.1? Train for a while \
                    and look again. Does the network now remember for more steps, or for fewer?",
             label: "Change the first character",
             id: "first",
@@ -140,7 +140,7 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Give a twin only two numbers as its whole memory. Train both until the losses stop falling. How much \
+            text: "The twin has only two numbers as its whole memory. Train both until the losses stop falling. How much \
                    lower does the larger one get, and which characters do the two numbers tell apart?",
             label: "Two units beside it",
             id: "two",
@@ -151,7 +151,7 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Ask only at the end whether the brackets are balanced, and train for 600 steps. Flip a bracket in \
+            text: "The network is now asked only at the end whether the brackets are balanced. Train for 600 steps. Flip a bracket in \
                    the middle: does the answer change? Then write a string of 32 brackets, twice as long as any it has \
                    trained on. Has it learned to count?",
             label: "Brackets, asked at the end",

@@ -58,6 +58,13 @@ pub fn follow_link(leader: Leader, twin: Store) {
             twin.start_over();
         }
     });
+    // The controls of what is written are the run's.
+    effect_with_last(move |before: Option<()>| {
+        store.rewritten.track();
+        if before.is_some() {
+            twin.write_again();
+        }
+    });
     // One sentence for both.
     effect(move || {
         let probe = store.probe.get();

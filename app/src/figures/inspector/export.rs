@@ -122,7 +122,7 @@ mod tests {
 
     use unroll_protocol::{Array, AttentionRow};
 
-    use super::*;
+    use super::{super::Naming, *};
 
     #[test]
     fn files_read_back() {
@@ -143,7 +143,7 @@ mod tests {
             mixed: vec![0.7],
             ..AttentionRow::default()
         };
-        let shown = Shown::new(Arc::new(row), 0).unwrap();
+        let shown = Shown::new(Arc::new(row), 0, Naming::Heads).unwrap();
         let read: Value = serde_json::from_str(&json(&shown, &Provenance::default())).unwrap();
         assert_eq!(read["scoring"]["query"][0].as_f64().unwrap() as f32, 0.1);
         assert_eq!(read["scores"][1], Value::Null);

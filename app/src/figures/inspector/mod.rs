@@ -21,19 +21,34 @@ use crate::{
     reactive::{effect, memo},
 };
 
+/// What the parts of a cell are called where it is on show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Naming {
+    /// Queries, keys and values, of one head among many.
+    #[default]
+    Heads,
+    /// States of a decoder and an encoder, as before those words: one attention, without mask or scale.
+    States,
+}
+
 /// A cell with its arithmetic.
 #[derive(Clone, PartialEq)]
 struct Shown {
     row: Arc<AttentionRow>,
     key: usize,
     paper: Arc<Worked>,
+    naming: Naming,
 }
 
 impl Shown {
-    fn new(row: Arc<AttentionRow>, key: usize) -> Option<Self> {
+    fn new(row: Arc<AttentionRow>, key: usize, naming: Naming) -> Option<Self> {
         let key = key.min(row.tokens.len().checked_sub(1)?);
         let paper = Arc::new(Worked::on_paper(&row));
-        Some(Self { row, key, paper })
+        Some(Self { row, key, paper, naming })
+    }
+
+    fn of_states(&self) -> bool {
+        self.naming == Naming::States
     }
 
     fn worked(&self) -> WorkedKey {
@@ -98,9 +113,7 @@ pub fn CellInspector(
     /// How many queries there are; 0 where there are as many as keys.
     #[prop(into, optional)]
     queries: Signal<usize>,
-    /// There is one layer with one head, so neither is named.
-    #[prop(optional)]
-    single: bool,
+    #[prop(optional)] naming: Naming,
 ) -> impl IntoView {
     use_ahead(ARITHMETIC);
     let is_wanted = RwSignal::new(false);
@@ -110,7 +123,7 @@ pub fn CellInspector(
         }
     });
     view! {
-        <Provider value=Open { row, key, go, close, provenance, queries, single }>
+        <Provider value=Open { row, key, go, close, provenance, queries, naming }>
             <Show when=move || is_wanted.get()>
                 <Fetched fetch=ARITHMETIC what="The arithmetic of a cell" style=Some("inspector")
                     around=move |notice| view! {
@@ -130,15 +143,15 @@ struct Open {
     close: Callback<()>,
     provenance: Signal<Provenance>,
     queries: Signal<usize>,
-    single: bool,
+    naming: Naming,
 }
 
 /// Not part of the page's own wasm: most visits work no cell out.
 const ARITHMETIC: Fetch = part!(inspector: View = arithmetic);
 
 fn arithmetic() -> AnyView {
-    let Open { row, key, go, close, provenance, queries, single } = expect_context();
-    let shown = memo(move || Shown::new(row.get()?, key.get()));
+    let Open { row, key, go, close, provenance, queries, naming } = expect_context();
+    let shown = memo(move || Shown::new(row.get()?, key.get(), naming));
     let open = memo(move || shown.with(Option::is_some));
     let heading = NodeRef::<html::H3>::new();
     let came_from = StoredValue::new_local(None::<web_sys::HtmlElement>);
@@ -205,9 +218,18 @@ fn arithmetic() -> AnyView {
         }
         .into_any()
     };
+    let [key_before, key_after, query_before, query_after] = match naming {
+        Naming::Heads => ["Key before", "Next key", "Query before", "Next query"],
+        Naming::States => [
+            "Source character before",
+            "Next source character",
+            "Written character before",
+            "Next written character",
+        ],
+    };
     view! {
         <Show when=move || open.get()>
-            <section class="inspector" aria-label="One cell, worked out" data-testid="cell-inspector"
+            <section class="inspector" class:inspector-states={naming == Naming::States} aria-label="One cell, worked out" data-testid="cell-inspector"
                 data-query=part(|shown| shown.row.query.to_string())
                 data-key=part(|shown| shown.key.to_string())
                 on:keydown=on_key>
@@ -215,23 +237,23 @@ fn arithmetic() -> AnyView {
                     <h3 tabindex="-1" node_ref=heading data-testid="inspector-title">
                         <b class="role-query">{part(Shown::query_name)}</b>" looks at "
                         <b class="role-key">{part(|shown| shown.key_name(shown.key))}</b>
-                        {(!single).then(|| view! {
+                        {(naming == Naming::Heads).then(|| view! {
                             <span class="hint">{part(|shown| {
                                 format!(" layer {}, head {}", shown.row.layer + 1, shown.row.head + 1)
                             })}</span>
                         })}
                     </h3>
                     <div class="inspector-buttons">
-                        {button("key-before", "Key before", "←", 0, -1)}
-                        {button("key-after", "Next key", "→", 0, 1)}
-                        {button("query-before", "Query before", "↑", -1, 0)}
-                        {button("query-after", "Next query", "↓", 1, 0)}
+                        {button("key-before", key_before, "←", 0, -1)}
+                        {button("key-after", key_after, "→", 0, 1)}
+                        {button("query-before", query_before, "↑", -1, 0)}
+                        {button("query-after", query_after, "↓", 1, 0)}
                         <button type="button" class="button button-quiet" data-testid="inspector-close"
                             on:click=move |_| shut()>"Close"</button>
                     </div>
                 </div>
                 <Announced shown/>
-                {steps::steps(shown, use_colors(), go)}
+                {steps::steps(shown, naming, use_colors(), go)}
                 <div class="figure-foot">
                     <ExportMenu figure="inspector" choices=choices(shown, provenance)/>
                 </div>

@@ -3,14 +3,19 @@
 use leptos::prelude::*;
 use unroll_protocol::attention::Scoring;
 
-use super::{Shown, bracketed, fixed, tables};
+use super::{Naming, Shown, bracketed, fixed, tables};
 use crate::figures::scale::limit;
 use crate::{figures::Colors, reactive::memo};
 
 type Cell = Memo<Option<Shown>>;
 
 /// All steps, in order.
-pub fn steps(shown: Cell, colors: Memo<Colors>, go: Callback<(usize, usize)>) -> AnyView {
+pub fn steps(
+    shown: Cell,
+    naming: Naming,
+    colors: Memo<Colors>,
+    go: Callback<(usize, usize)>,
+) -> AnyView {
     let [all_terms, all_keys, all_values] = [(); 3].map(|()| RwSignal::new(false));
     let additive = memo(move || {
         shown.with(|shown| {
@@ -27,7 +32,7 @@ pub fn steps(shown: Cell, colors: Memo<Colors>, go: Callback<(usize, usize)>) ->
     };
     let terms = move || {
         let all = all_terms.get();
-        shown.with(|shown| shown.as_ref().map(|shown| tables::terms(&shown.terms(), all)))
+        shown.with(|shown| shown.as_ref().map(|shown| tables::terms(shown, all)))
     };
     let keys = move || {
         let all = all_keys.get();
@@ -40,31 +45,54 @@ pub fn steps(shown: Cell, colors: Memo<Colors>, go: Callback<(usize, usize)>) ->
     let count = move |of: fn(&Shown) -> usize| {
         memo(move || shown.with(|shown| shown.as_ref().map_or(0, of)))
     };
+    let [product, softmax, mix, keys_of, keys_word, output_of, numbers] = match naming {
+        Naming::Heads => [
+            "Multiply query and key",
+            "Softmax over the row",
+            "Times the value, summed over the keys",
+            "Keys of the row",
+            "keys",
+            "Dimensions of the output",
+            "dimensions",
+        ],
+        Naming::States => [
+            "Multiply the two states",
+            "Softmax turns the scores of the row into weights",
+            "Weights times encoder states, added up: the context c",
+            "Source characters of the row",
+            "source characters",
+            "Numbers of the context",
+            "numbers",
+        ],
+    };
     view! {
         <ol class="inspector-steps">
             <li>
-                <h4>{move || if additive.get() { "A small network scores the pair" } else { "Multiply query and key" }}</h4>
+                <h4>{move || if additive.get() { "A small network scores the pair" } else { product }}</h4>
                 {strips}
                 {tables::scroller("Terms of the score", terms.into_any())}
                 {more("terms", all_terms, count(|shown| shown.terms().len()), "terms")}
                 {of(sum)}
             </li>
+            // There is nothing else to be done to the score of two states.
+            {(naming == Naming::Heads).then(|| view! {
+                <li>
+                    <h4>"Scale and mask"</h4>
+                    {of(score)}
+                </li>
+            })}
             <li>
-                <h4>"Scale and mask"</h4>
-                {of(score)}
-            </li>
-            <li>
-                <h4>"Softmax over the row"</h4>
+                <h4>{softmax}</h4>
                 {of(exponent)}
-                {tables::scroller("Keys of the row", keys.into_any())}
-                {more("keys", all_keys, count(|shown| shown.row.tokens.len()), "keys")}
+                {tables::scroller(keys_of, keys.into_any())}
+                {more("keys", all_keys, count(|shown| shown.row.tokens.len()), keys_word)}
                 {of(weight)}
             </li>
             <li>
-                <h4>"Times the value, summed over the keys"</h4>
+                <h4>{mix}</h4>
                 {values}
-                {tables::scroller("Dimensions of the output", output.into_any())}
-                {more("values", all_values, count(|shown| shown.paper.output.len()), "dimensions")}
+                {tables::scroller(output_of, output.into_any())}
+                {more("values", all_values, count(|shown| shown.paper.output.len()), numbers)}
                 {of(compared)}
             </li>
         </ol>
@@ -110,11 +138,20 @@ fn score_strips(shown: &Shown, colors: &Colors) -> AnyView {
     let (query, key, product) = (list(|t| t.query), list(|t| t.key), list(|t| t.product));
     let vectors = limit(query.iter().chain(&key).copied());
     let products = limit(product.iter().copied());
-    let (q, k, p) = match shown.row.scoring {
-        Scoring::Product { .. } => ("q", "k", "q × k"),
-        Scoring::Additive { .. } => ("a", "b", "v tanh"),
+    let [q, k, p] = tables::terms_named(shown);
+    // Where the two came from: the words above them are only letters.
+    let from = match (shown.naming, &shown.row.scoring) {
+        (Naming::Heads, _) => "",
+        (_, Scoring::Product { .. }) => {
+            "s is the decoder’s state, and h is the encoder’s state at this source character."
+        }
+        (_, Scoring::Additive { .. }) => {
+            "a = Wₛ s comes from the decoder’s state s, and b = Wₕ h from the encoder’s state h. Wₛ, \
+             Wₕ and v are learned."
+        }
     };
     view! {
+        {(!from.is_empty()).then(|| view! { <p class="hint">{from}</p> })}
         {tables::strip(q, "role-query", &query, vectors, colors)}
         {tables::strip(k, "role-key", &key, vectors, colors)}
         {tables::strip(p, "", &product, products, colors)}
@@ -128,10 +165,10 @@ fn score_strips(shown: &Shown, colors: &Colors) -> AnyView {
 fn sum(shown: &Shown) -> AnyView {
     let terms = shown.terms();
     let name = match shown.row.scoring {
-        Scoring::Product { .. } => view! {
-            <b class="role-query">"q"</b>" · "<b class="role-key">"k"</b>","
+        Scoring::Product { .. } => {
+            let [q, k, _] = tables::terms_named(shown);
+            view! { <b class="role-query">{q}</b>" · "<b class="role-key">{k}</b>"," }.into_any()
         }
-        .into_any(),
         Scoring::Additive { .. } => view! { "The score," }.into_any(),
     };
     line(
@@ -217,10 +254,11 @@ fn exponent(shown: &Shown) -> AnyView {
 fn weight(shown: &Shown) -> AnyView {
     let (worked, total) = (shown.worked(), shown.paper.sum);
     let how = format!("{} / {}", fixed(worked.exponent), fixed(total)).into_any();
+    let name = if shown.of_states() { "The weight α:" } else { "Weight:" };
     view! {
         {line("sum", view! { "The row’s sum," }.into_any(),
             format!("of {} exponentials", shown.paper.keys.len()).into_any(), total)}
-        {line("weight", view! { "Weight:" }.into_any(), how, worked.weight)}
+        {line("weight", view! { {name} }.into_any(), how, worked.weight)}
     }
     .into_any()
 }
@@ -232,11 +270,20 @@ fn value_strips(shown: &Shown, colors: &Colors) -> AnyView {
         .collect();
     let (values, shares): (Vec<f64>, Vec<f64>) = shares.into_iter().unzip();
     let limit = limit(values.iter().chain(&paper.output).copied());
+    let (value, share, output, weight) = match shown.naming {
+        Naming::Heads => ("v", "w × v", "output", "w"),
+        Naming::States => ("h", "α × h", "c", "α"),
+    };
+    // What is mixed here was scored above.
+    let [of_value, of_output] = match shown.naming {
+        Naming::Heads => ["role-value", "role-hidden"],
+        Naming::States => ["role-key", "role-value"],
+    };
     view! {
-        {tables::strip("v", "role-value", &values, limit, colors)}
-        {tables::strip("w × v", "role-value", &shares, limit, colors)}
-        {tables::strip("output", "role-hidden", &paper.output, limit, colors)}
-        <p class="hint">{format!("Colors: −{limit} to {limit}. w is the weight.")}</p>
+        {tables::strip(value, of_value, &values, limit, colors)}
+        {tables::strip(share, of_value, &shares, limit, colors)}
+        {tables::strip(output, of_output, &paper.output, limit, colors)}
+        <p class="hint">{format!("Colors: −{limit} to {limit}. {weight} is the weight.")}</p>
     }
     .into_any()
 }
@@ -249,7 +296,8 @@ fn compared(shown: &Shown) -> AnyView {
     let outcome = if silent {
         "This head is switched off: its output counts as 0.".to_owned()
     } else {
-        format!("The output is at most {} from the model’s.", fixed(output))
+        let what = if shown.of_states() { "context" } else { "output" };
+        format!("The {what} is at most {} from the model’s.", fixed(output))
     };
     view! {
         <p class="hint" data-testid="inspector-compared" data-weight=own.to_string()

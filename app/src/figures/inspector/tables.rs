@@ -1,9 +1,9 @@
 //! The inspector's tables: terms, the row's keys, the value's dimensions; and its strips.
 
 use leptos::{ev, prelude::*};
-use unroll_protocol::attention::{Term, Worked};
+use unroll_protocol::attention::{Scoring, Term, Worked};
 
-use super::{Shown, fixed};
+use super::{Naming, Shown, fixed};
 use crate::figures::{Colors, token};
 
 /// Lines of a long table before it is opened.
@@ -62,8 +62,19 @@ fn rest(columns: usize, count: usize, what: &str, sum: Option<f64>) -> Option<An
     })
 }
 
+/// What the score's terms are made of, and what each of them is.
+pub fn terms_named(shown: &Shown) -> [&'static str; 3] {
+    match (&shown.row.scoring, shown.naming) {
+        (Scoring::Additive { .. }, _) => ["a", "b", "v tanh"],
+        (Scoring::Product { .. }, Naming::Heads) => ["q", "k", "q × k"],
+        (Scoring::Product { .. }, Naming::States) => ["s", "h", "s × h"],
+    }
+}
+
 /// The score's terms.
-pub fn terms(terms: &[Term], all: bool) -> AnyView {
+pub fn terms(shown: &Shown, all: bool) -> AnyView {
+    let terms = &shown.terms();
+    let [q, k, product] = terms_named(shown);
     let products: Vec<f64> = terms.iter().map(|term| term.product).collect();
     let lines = chosen(&products, all, None);
     let additive = terms.iter().any(|term| term.tanh.is_some());
@@ -72,15 +83,15 @@ pub fn terms(terms: &[Term], all: bool) -> AnyView {
     let left_count = terms.len() - lines.len();
     let head = if additive {
         view! {
-            <th scope="col" class="role-query">"a"</th><th scope="col" class="role-key">"b"</th>
-            <th scope="col">"tanh(a + b)"</th><th scope="col" class="role-weight">"× v"<sub>"a"</sub></th>
+            <th scope="col" class="role-query">{q}</th><th scope="col" class="role-key">{k}</th>
+            <th scope="col">"tanh(a + b)"</th><th scope="col" class="role-weight">"× v"</th>
             <th scope="col">"Product"</th>
         }
         .into_any()
     } else {
         view! {
-            <th scope="col" class="role-query">"q"</th><th scope="col" class="role-key">"k"</th>
-            <th scope="col">"q × k"</th>
+            <th scope="col" class="role-query">{q}</th><th scope="col" class="role-key">{k}</th>
+            <th scope="col">{product}</th>
         }
         .into_any()
     };
@@ -97,7 +108,7 @@ pub fn terms(terms: &[Term], all: bool) -> AnyView {
     });
     view! {
         <table class="inspector-table" data-testid="inspector-terms">
-            <thead><tr><th scope="col"><abbr title="dimension">"dim."</abbr></th>{head}</tr></thead>
+            <thead><tr>{number_of(shown)}{head}</tr></thead>
             <tbody>
                 {body.collect_view()}
                 {rest(columns, left_count, "products", Some(left))}
@@ -105,6 +116,18 @@ pub fn terms(terms: &[Term], all: bool) -> AnyView {
         </table>
     }
     .into_any()
+}
+
+/// The head of the column that counts the numbers of a vector.
+fn number_of(shown: &Shown) -> AnyView {
+    match shown.naming {
+        Naming::Heads => {
+            view! { <th scope="col"><abbr title="dimension">"dim."</abbr></th> }.into_any()
+        }
+        Naming::States => {
+            view! { <th scope="col"><abbr title="number">"no."</abbr></th> }.into_any()
+        }
+    }
 }
 
 /// The row's keys: score, exponent, weight. A click on one goes there.
@@ -130,17 +153,22 @@ pub fn keys(shown: &Shown, all: bool, go: Callback<(usize, usize)>) -> AnyView {
             </tr>
         }
     });
+    // The letter s is the decoder's state where there are states.
+    let (name, score, exponent, weight, left) = match shown.naming {
+        Naming::Heads => ("key", "score s", "s − m", "weight", "keys"),
+        Naming::States => ("source", "score", "score − m", "weight α", "source characters"),
+    };
     view! {
         <table class="inspector-table" data-testid="inspector-row">
             <thead><tr>
-                <th scope="col">"key"</th><th scope="col">"score s"</th>
-                <th scope="col">"e"<sup>"s − m"</sup></th><th scope="col">"weight"</th>
+                <th scope="col">{name}</th><th scope="col">{score}</th>
+                <th scope="col">"e"<sup>{exponent}</sup></th><th scope="col">{weight}</th>
             </tr></thead>
             <tbody>
                 {body.collect_view()}
                 {(left_count > 0).then(|| view! {
                     <tr class="inspector-rest">
-                        <td colspan="2">{format!("the other {left_count} keys together")}</td>
+                        <td colspan="2">{format!("the other {left_count} {left} together")}</td>
                         {number(sum)}<td></td>
                     </tr>
                 })}
@@ -168,16 +196,24 @@ pub fn output(shown: &Shown, all: bool) -> AnyView {
             </tr>
         }
     });
+    let (value, share, others, sum, what) = match shown.naming {
+        Naming::Heads => ("v", "weight × v", "+ other keys", "= output", "dimensions"),
+        Naming::States => ("h", "α × h", "+ the others", "= c", "numbers"),
+    };
+    let [of_value, of_output] = match shown.naming {
+        Naming::Heads => ["role-value", "role-hidden"],
+        Naming::States => ["role-key", "role-value"],
+    };
     view! {
         <table class="inspector-table" data-testid="inspector-output">
             <thead><tr>
-                <th scope="col"><abbr title="dimension">"dim."</abbr></th><th scope="col" class="role-value">"v"</th>
-                <th scope="col">"weight × v"</th><th scope="col">"+ other keys"</th>
-                <th scope="col" class="role-hidden">"= output"</th>
+                {number_of(shown)}<th scope="col" class=of_value>{value}</th>
+                <th scope="col">{share}</th><th scope="col">{others}</th>
+                <th scope="col" class=of_output>{sum}</th>
             </tr></thead>
             <tbody>
                 {body.collect_view()}
-                {rest(5, left_count, "dimensions", None)}
+                {rest(5, left_count, what, None)}
             </tbody>
         </table>
     }
