@@ -179,7 +179,7 @@ test("the question is answered from the table", async (t) => {
     const verdict = byId(page, "check-bigram-verdict");
     await verdict.waitFor();
     const said = await verdict.textContent();
-    const [, counted, trained] = /share of (0\.\d+)\. The table expects it with (0\.\d+)/.exec(said).map(Number);
+    const [, counted, trained] = /share of .+ is (0\.\d+)\. The table gives it a probability of (0\.\d+)/.exec(said).map(Number);
     const up = trained < counted;
     assert.match(said, up ? /pushed up/ : /pushed down/);
     assert.equal(await verdict.getAttribute("data-right"), String(up));

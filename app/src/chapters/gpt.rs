@@ -594,13 +594,16 @@ fn sure(store: Store) -> AnyView {
         let best = best.get().unwrap_or_default();
         let each = places.get().into_iter().zip(best);
         let each = each.map(|((_, name), best)| format!("{name} {}", percent(best, 0)));
-        format!("The share of its best guess after each: {}.", each.collect::<Vec<_>>().join(", "))
+        format!(
+            "The probability of its best guess after each: {}.",
+            each.collect::<Vec<_>>().join(", ")
+        )
     };
     view! {
         <CheckYourself id="gpt-sure"
             question=Signal::derive(move || match places.with(Vec::len) {
                 0 | 1 => "Write a longer sentence to be asked about it.".to_owned(),
-                _ => "After which of these places in your sentence is it surest of what comes next?".to_owned(),
+                _ => "After which of these tokens in your sentence is the model surest of what comes next?".to_owned(),
             })
             options=Signal::derive(move || match places.get() {
                 few if few.len() < 2 => Vec::new(),

@@ -656,7 +656,7 @@ pub(super) fn list() -> AnyView {
         });
         format!(
             "These runs take up {:.1} MB in this browser. Nothing is sent anywhere. The {MOST} newest runs \
-             are kept. The newest {} also keep their earlier moments, so you can go back in time.",
+             are kept. The newest {} also keep earlier steps of their training, so you can go back in time.",
             bytes / 1e6,
             moments::MOST
         )

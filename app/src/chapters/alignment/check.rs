@@ -60,7 +60,8 @@ pub fn Check(page: Page) -> impl IntoView {
                  largest weight?",
                 at + 1
             ),
-            None => "Give one of the models attention and a source of at least three characters.".to_owned(),
+            None => "This question needs a model with attention that writes at least three characters. Give a longer source, or \
+                 train some more.".to_owned(),
         })
     });
     let options = Signal::derive(move || places.get().into_iter().map(label).collect::<Vec<_>>());

@@ -152,7 +152,7 @@ pub const SCRIPT: Script = Script {
                    small network, and out comes one number, the score: how well do these two go together? \
                    [Softmax](softmax) turns the scores of a row into shares that add up to 1. Attention with such a \
                    network is called **additive attention**. The figure opens the pair with the largest weight of \
-                   its row. Follow its three steps, from the score to the context.",
+                   its row. Follow the three steps, from the score to the context.",
             set: |link| {
                 // No key of its own: the one that is read most.
                 (link.alignment.at, link.alignment.key) = (3, 0);

@@ -39,8 +39,8 @@ pub fn check() -> AnyView {
     let question = move || {
         asked.get().map_or_else(String::new, |(current, next, _)| {
             format!(
-                "Find the cell of {} after {} in the table, and read it. Which way does the gradient push its logit \
-                 now?",
+                "Find the cell of {} after {} in the table, and read it. Which way does gradient descent push its \
+                 logit now?",
                 name(next),
                 name(current)
             )
@@ -50,12 +50,12 @@ pub fn check() -> AnyView {
     let explain = move || {
         asked.get().map_or_else(String::new, |(current, next, (counted, trained))| {
             let (more, up) = match trained > counted {
-                true => ("more often than the text has it", "down"),
-                false => ("more rarely than the text has it", "up"),
+                true => ("which is too high", "down"),
+                false => ("which is too low", "up"),
             };
             format!(
-                "The text has {} after {} with a share of {counted:.4}. The table expects it with {trained:.4}, {more}. \
-                 So the logit is pushed {up}.",
+                "In the text, the share of {} after {} is {counted:.4}. The table gives it a probability of \
+                 {trained:.4}, {more}. So the logit is pushed {up}.",
                 name(next),
                 name(current)
             )
@@ -65,7 +65,7 @@ pub fn check() -> AnyView {
         let alike =
             asked.get().is_some_and(|(.., (counted, trained))| (counted - trained).abs() < ALIKE);
         alike.then(|| {
-            "By now the table expects just what the text has. Drag back to an earlier step."
+            "By now the table agrees with the text here. Drag the time bar back to an earlier step."
                 .to_owned()
         })
     });
@@ -97,13 +97,13 @@ fn farthest(row: &Row, turn: usize) -> Option<usize> {
 /// pays is in the figure.
 pub fn uniform(size: Memo<usize>) -> AnyView {
     // What knowing nothing costs, and what twice the probability does.
-    let known = move || Some(size.get()).filter(|size| *size > 2).map(|size| (size as f64).ln());
+    let known = move || Some(size.get()).filter(|size| *size > 4).map(|size| (size as f64).ln());
     let twice = 2f64.ln();
     let question = move || {
         known().map_or_else(String::new, |cost| {
             format!(
-                "A model that knows nothing has a loss of ln V = {cost:.3} nats here. Another one gives each \
-                 character that comes twice that probability: 2/V in place of 1/V. How large is its loss?"
+                "A model that knows nothing has a loss of ln V = {cost:.3} nats here. Another model always \
+                 gives the right next character twice that probability: 2/V instead of 1/V. How large is its loss?"
             )
         })
     };
@@ -114,7 +114,7 @@ pub fn uniform(size: Memo<usize>) -> AnyView {
     let explain = move || {
         known().map_or_else(String::new, |cost| {
             format!(
-                "Its surprise is −ln(2/V) = ln V − ln 2 = {cost:.3} − {twice:.3} = {:.3}. Twice the probability \
+                "Its loss is −ln(2/V) = ln V − ln 2 = {cost:.3} − {twice:.3} = {:.3}. Doubling a probability \
                  always saves ln 2 = {twice:.3} nats, however large it was before.",
                 cost - twice
             )

@@ -157,7 +157,7 @@ fn lines(writing: &Writing, vocabulary: &[String]) -> AnyView {
     view! {
         <div class="bigram-lines" aria-hidden="true">
             <p class="view-note">
-                "Each letter leaves a line: the stretch of that letter, and the number that fell on it."
+                "Each letter drawn adds a line. It shows the letter’s stretch and the random number that fell into it."
             </p>
             <ol>{last}</ol>
         </div>

@@ -70,7 +70,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "It comes close, and never quite arrives",
             text: "The picture is now trained minus counted, so a cell has no color where the two agree. Training is \
-                   quick here: press Train, and pause after a second. Then press “Replay”, which plays the run again, \
+                   quick here: press Train, and pause after a second. Then press “Replay”. It plays the run again, \
                    slowly enough to watch the colors fade. Which cells fade last?\n\n\
                    Click a cell of a pair that was never seen. Its count is 0, but its trained probability is e (about \
                    2.718) to the power of its logit, divided by the sum of such powers along its row. Keep \
@@ -139,7 +139,7 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "What does so large a k do to the loss on the held-out text, and on the training text? Set k to 0 \
+            text: "What does a k of 10 do to the loss on the held-out text, and on the training text? Set k to 0 \
                    and compare. Then find the best k.",
             label: "k of 10",
             id: "k",
@@ -161,7 +161,7 @@ pub const SCRIPT: Script = Script {
         },
         Trial {
             text: "Thirty letters are drawn from smoothed counts with a k of 10. Read them. Then set “Draw from” to the \
-                   raw counts: the same thirty random numbers choose again. Which reads better, and why?",
+                   raw counts: the same thirty random numbers are used again. Which reads better, and why?",
             label: "Thirty, smoothed",
             id: "write",
             set: |link| {
@@ -172,7 +172,7 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "The € never occurs in the text. What do the raw counts, the smoothed counts and the trained table \
+            text: "The built-in texts contain no €. What do the raw counts, the smoothed counts and the trained table \
                    say about the pairs it stands in?",
             label: "A sentence with a €",
             id: "unknown",

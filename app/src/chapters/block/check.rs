@@ -148,11 +148,15 @@ pub fn gained(page: Page) -> AnyView {
         )
     });
     let question =
-        "Train the full model first. Every layer and both embeddings add a term to its stream. Which kind of term \
-             has gained the most length since step 0?"
+        "Every layer and both embeddings add a term to the full model’s stream. Which kind of term has gained the \
+             most length since step 0?"
             .to_owned();
+    let too_early = move || {
+        let is_untrained = page.lab.step.get() == 0;
+        is_untrained.then(|| "Train the full model first: so far no term has changed.".to_owned())
+    };
     view! {
-        <CheckYourself id="block-gained" question=Signal::stored(question)
+        <CheckYourself id="block-gained" question=Signal::stored(question) too_early=Signal::derive(too_early)
             options=Signal::stored(options.map(str::to_owned).to_vec()) answer explain
             on_right=use_right("block-gained")/>
     }

@@ -302,7 +302,14 @@ pub fn brought_back(flow: &Flow) -> Option<BroughtBack> {
     let said = flow.networks.iter().zip(&shares);
     let said = said.map(|(network, share)| format!("{} {}", network.cell.label(), power(*share)));
     let said = said.collect::<Vec<_>>().join(", ");
-    Some(BroughtBack { most, least, said: format!("At step {} of training: {said}.", flow.step) })
+    Some(BroughtBack {
+        most,
+        least,
+        said: format!(
+            "Share of the gradient that reaches the letter, after {} steps: {said}.",
+            flow.step
+        ),
+    })
 }
 
 /// Which networks bring the largest and the smallest share back, and how much each does.
@@ -336,17 +343,19 @@ pub fn first_lost(flow: &Flow) -> Result<(usize, String), &'static str> {
         return Err(if early {
             "Train to step 1,000 first: it is not clear yet which of the three fails at the longest gap."
         } else {
-            "At the longest gap it is not just one of the three that fails, so there is nothing to ask here."
+            "At the longest gap, it is not exactly one of the three that fails, so there is nothing to ask here."
         });
     }
     let said = Cell::ALL.iter().zip(&last);
     let said = said.map(|(cell, share)| format!("{} {:.0}%", cell.label(), 100.0 * share));
-    Ok((order[0], format!("At a gap of {gap}: {}.", said.collect::<Vec<_>>().join(", "))))
+    Ok((
+        order[0],
+        format!("Right answers at a gap of {gap}: {}.", said.collect::<Vec<_>>().join(", ")),
+    ))
 }
 
 /// Why [`first_lost`] has no answer before it is measured.
-pub const NOT_YET: &str =
-    "Train to step 1,000 first: so far all three are guessing at the longest gap.";
+pub const NOT_YET: &str = "Train to step 1,000 first: so far none of the three is known to do better than guessing at the longest gap.";
 
 /// Of which loss, for the figure's title.
 pub fn loss_name(loss: LossKind) -> &'static str {

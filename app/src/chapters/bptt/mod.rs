@@ -262,14 +262,14 @@ fn near(shown: Shown) -> AnyView {
     };
     let too_early = move || {
         let lost = read.get().map_or(Err(curves::NOT_YET), |read| read.0);
-        lost.err().map(str::to_owned)
+        every(shown).or_else(|| lost.err().map(str::to_owned))
     };
     view! {
         <CheckYourself
             id="bptt-near"
             question=Signal::stored(
-                "One of the three fails at the longest gap. Which one gets the smallest share of the last step’s \
-                 gradient at the letter?"
+                "One of the three fails at the longest gap. In which one does the smallest share of the last step’s \
+                 gradient reach the letter, measured at the hidden state?"
                     .to_owned(),
             )
             options=Signal::stored(["RNN", "LSTM", "GRU"].map(str::to_owned).to_vec())
@@ -282,17 +282,23 @@ fn near(shown: Shown) -> AnyView {
     .into_any()
 }
 
+/// Why nobody is asked for a share of the last step's gradient where every step adds its own.
+fn every(shown: Shown) -> Option<String> {
+    let is_every = shown.settings.with(|settings| settings.loss == LossKind::Every);
+    is_every.then(|| "Set the loss to the last step only to be asked about this.".to_owned())
+}
+
 /// Which network brings most back, guessed first.
 fn most(shown: Shown) -> AnyView {
     let read = shown.read(|flow, _| curves::brought_back(flow));
-    let question = "The figure shows only the RNN now. In which of the three networks does the largest share of \
-                    the last step’s gradient reach the letter? It is measured at the hidden state: dL/ds for the \
-                    RNN, dL/dh for the LSTM and the GRU.";
+    let question = "In which of the three networks does the largest share of the last step’s gradient reach the \
+                    letter? It is measured at the hidden state: dL/ds for the RNN, dL/dh for the LSTM and the GRU.";
     view! {
         <CheckYourself
             id="bptt"
             question=Signal::derive(move || question.to_owned())
             options=Signal::derive(|| ["RNN", "LSTM", "GRU"].map(str::to_owned).to_vec())
+            too_early=Signal::derive(move || every(shown))
             answer=Signal::derive(move || read.get().map(|read| read.most))
             explain=Signal::derive(move || read.get().map_or(String::new(), |read| read.said))
             on_right=use_right("bptt")

@@ -126,8 +126,8 @@ pub fn Previous(page: Page) -> impl IntoView {
     let explain = Signal::derive(move || {
         most.get().map_or(String::new(), |(at, share)| {
             format!(
-                "It is {}, with {:.0}% of its weight there, averaged over the sentence. Its stripe lies right \
-                 beside the diagonal.",
+                "It is {}, with {:.0}% of its weight there, averaged over the sentence. Look for that \
+                 weight just left of the diagonal.",
                 name(at),
                 100.0 * share
             )
@@ -135,6 +135,9 @@ pub fn Previous(page: Page) -> impl IntoView {
     });
     view! {
         <CheckYourself id="heads-previous" kind=Kind::Look question=Signal::stored(question.to_owned()) options
+            too_early=Signal::derive(move || {
+                (heads.get() < 2).then(|| "Give each layer at least two heads to be asked about them.".to_owned())
+            })
             answer=Signal::derive(move || most.get().map(|(at, _)| at.head as usize - 1)) explain
             on_right=use_right("heads-previous")/>
     }

@@ -270,7 +270,7 @@ fn Scales(drawn: Memo<Arc<Drawn>>, pointed: Signal<Option<Place>>) -> impl IntoV
             <ScaleBar short=true label="weights" map=Signal::stored(ValueMap::Probability) value=read(true) colors/>
             <ScaleBar short=true label=Signal::derive(move || part.get().name().to_owned()) map=signed.into()
                 value=read(false) colors/>
-            <span class="hint">"Every other column has a scale of its own: point at one."</span>
+            <span class="hint">"All the other columns have their own scales. Point at one to see its scale."</span>
         </div>
     }
     .into_any()

@@ -294,9 +294,15 @@ fn wider(page: Page) -> AnyView {
     view! {
         <CheckYourself id="machine-wider"
             question=Signal::stored(
-                "Make your model twice as wide. How many parameters do its feed-forward layers have then?".to_owned(),
+                "Suppose your model were twice as wide. How many parameters would its feed-forward layers have, compared \
+                 with now?"
+                    .to_owned(),
             )
             options=Signal::stored(options.map(str::to_owned).to_vec())
+            too_early=Signal::derive(move || {
+                let has_none = sizes.get().is_some_and(|(now, _)| now == 0);
+                has_none.then(|| "Your model has no feed-forward layers, so there is nothing to ask here.".to_owned())
+            })
             answer=Signal::derive(move || known().map(|(now, then)| match then as f64 / now as f64 {
                 times if times < 3.0 => 0,
                 times if times < 6.0 => 1,
@@ -306,7 +312,8 @@ fn wider(page: Page) -> AnyView {
                 let (now, then) = known().unwrap_or_default();
                 format!(
                     "They have {} now, and would have {}. Each of their matrices gets twice as many rows and twice as \
-                     many columns. “Twice as wide” under “Try it” builds that model.",
+                     many columns. “Twice as wide” under “Try it” puts that model \
+                     beside yours.",
                     grouped(now),
                     grouped(then)
                 )

@@ -60,7 +60,7 @@ pub fn view(page: Page) -> AnyView {
                     <MatrixFigure name="mask-weights" provenance=page.provenance matrix=weights
                         title=Signal::derive(move || format!("Weights in the row of {}", name.get()))/>
                     <div class="mask-apart">
-                        <p class="hint">"Largest difference over all rows and numbers. The first two are only rounding."</p>
+                        <p class="hint">"Largest difference over all rows and numbers. The first two are only rounding error."</p>
                         <dl class="mask-differences">
                             {difference("mask-loop-product", "loop − matrix product",
                                 |s| apart(&s.averages.looped, &s.averages.product))}

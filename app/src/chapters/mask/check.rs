@@ -143,14 +143,20 @@ pub fn peek() -> AnyView {
     let explain = Signal::derive(move || {
         losses.get().map_or_else(String::new, |[causal, unmasked, seen, unseen]| {
             format!(
-                "Out of sight on held-out text: {seen:.2} with the mask, {unseen:.2} without. On the text they \
-                 train on, where it can peek: {causal:.2} with, {unmasked:.2} without."
+                "On held-out text with the next character hidden, the loss is {seen:.2} with the mask and \
+                 {unseen:.2} without. On the training text, where the second model can peek, it is {causal:.2} with \
+                 and {unmasked:.2} without."
             )
         })
     });
-    let options = ["The model with the mask", "The model without one", "They are about alike"];
-    let question = "A second model trains on the same text with no mask, so it can see each next character. Now \
-                    give both a held-out text, and keep the next character out of sight. Whose loss is lower?";
+    let options = [
+        "The model with the causal mask",
+        "The model without a mask",
+        "Neither: they are about the same",
+    ];
+    let question = "Your model trains with a causal mask. A second one trains on the same text with no mask, so it \
+                    can see each next character. Now test both on held-out text, with the next character \
+                    hidden. Whose loss is lower?";
     let too_early = Signal::derive(move || {
         let early = "Train some more first: so far peeking has hardly helped the second model.";
         is_early.get().then(|| early.to_owned())

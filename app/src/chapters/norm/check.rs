@@ -124,14 +124,14 @@ pub fn loss() -> AnyView {
         caught_up.get().map_or_else(String::new, |CaughtUp { step, last, loss }| {
             format!(
                 "Without normalization the loss after {last} steps is {loss:.3}. With BatchNorm it was as low after \
-                 {step} steps. (Each loss is a mean of {SMOOTHED} batches.)"
+                 {step} steps. (Each loss is the mean over {SMOOTHED} batches.)"
             )
         })
     });
     let options = ["Less than a quarter of them", "A quarter to a half", "More than half"];
     let question = "Two networks began with the same weights and have seen the same batches: one without \
-                    normalization, one with BatchNorm. Take the loss that the first has reached by now. How many of \
-                    its steps did the second need to get there?";
+                    normalization, one with BatchNorm. Take the loss that the plain one has reached by now. How many of \
+                    all the steps so far did BatchNorm need to get there?";
     let too_early = Signal::derive(move || {
         let early = "Train some more first: so far the network without normalization is not clearly behind.";
         caught_up.get().is_none().then(|| early.to_owned())

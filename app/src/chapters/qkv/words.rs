@@ -24,7 +24,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "An inner product in place of the little network",
-            text: "In “the fox, who had one”, the word “who” may look for whom it means. How does it find “fox”? Each \
+            text: "In “the fox, who had one”, the word “who” may look for the word it refers to. How does it find “fox”? Each \
                    token makes three vectors, each with a learned matrix of its own. \
                    One says what the token looks for: its [query](query) [q](#q query). One says how it can be \
                    found: its [key](key) [k](#k key). One is what it hands over: its [value](value) [v](#v value). \

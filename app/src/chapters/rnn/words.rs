@@ -129,7 +129,7 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "How many steps after the changed character is Δ below 0.1? Train for a while \
+            text: "How many steps after the changed character does Δ fall below 0.1? Train for a while \
                    and look again. Does the network now remember for more steps, or for fewer?",
             label: "Change the first character",
             id: "first",
@@ -140,7 +140,7 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "The twin has only two numbers as its whole memory. Train both until the losses stop falling. How much \
+            text: "The twin’s whole memory is two numbers. Train both until the losses stop falling. How much \
                    lower does the larger one get, and which characters do the two numbers tell apart?",
             label: "Two units beside it",
             id: "two",

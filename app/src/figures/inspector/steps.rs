@@ -244,7 +244,7 @@ fn exponent(shown: &Shown) -> AnyView {
         <p>
             "m is the row’s largest score, "<b class="number">{fixed(top)}</b>" ("
             <span class="role-key">{shown.key_name(largest)}</span>
-            "). Taking it away changes no weight and keeps the numbers small."
+            "). Subtracting it changes no weight and keeps the numbers small."
         </p>
         {line("exponent", view! { "This cell:" }.into_any(), how, worked.exponent)}
     }
@@ -297,7 +297,7 @@ fn compared(shown: &Shown) -> AnyView {
         "This head is switched off: its output counts as 0.".to_owned()
     } else {
         let what = if shown.of_states() { "context" } else { "output" };
-        format!("The {what} is at most {} from the model’s.", fixed(output))
+        format!("The {what} differs from the model’s by at most {}.", fixed(output))
     };
     view! {
         <p class="hint" data-testid="inspector-compared" data-weight=own.to_string()

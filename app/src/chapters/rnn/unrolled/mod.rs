@@ -420,7 +420,7 @@ pub fn UnrolledFigure(
                 {move || match reading() {
                     Some(text) => text.into_any(),
                     None if since.is_on() => view! {
-                        <span class="hint">"Each strip shows how far the state has moved. Point at a unit to read it."</span>
+                        <span class="hint">"Each strip shows the difference in the state. Point at a unit to read it."</span>
                     }.into_any(),
                     None if edited.get() => view! {
                         <span class="hint">
