@@ -19,6 +19,7 @@ import { after, before, test as nodeTest } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { chromium } from "playwright-core";
 
+import { alone, beside } from "./lanes.mjs";
 import { serve } from "./server.mjs";
 
 /** A sub-path as a course's site has it: nothing may depend on being at the root. */
@@ -122,25 +123,27 @@ const sites = [];
 /**
  * As Node's `test`. Headless Chromium stops drawing frames now and then, perhaps once in a thousand tests:
  * its pages, or one of them, go on and answer, but nothing brings the frames back. Then the test begins
- * again in a fresh browser. So does one in which a task of the page was too long: on a machine that others
- * share, the same work takes twice the processor time now and then, and a long task is long again. Any
- * other failure is one.
+ * again in a fresh browser. A test in which a task of the page was too long is run again while no other test
+ * runs: two at once share a core's caches and, on many machines, the core itself, and the same work takes up
+ * to twice its processor time. A long task is long alone too. Any other failure is one.
  */
 export function test(name, ...rest) {
   const body = rest.pop();
-  return nodeTest(name, ...rest, async (t) => {
-    try {
-      await body(t);
-    } catch (error) {
-      let fresh = false;
-      const again = error instanceof NoFrames || error instanceof TooLong;
-      for (const site of sites) fresh = (await site.thaw(again)) || fresh;
-      if (!fresh) throw error;
-      const why = error instanceof TooLong ? "measured again" : "the browser drew no more frames: begun again";
-      t.diagnostic(`${why} (${error.message.split("\n")[0]})`);
-      await body(t);
-    }
-  });
+  return nodeTest(name, ...rest, (t) =>
+    beside(async () => {
+      try {
+        await body(t);
+      } catch (error) {
+        const long = error instanceof TooLong;
+        let fresh = false;
+        for (const site of sites) fresh = (await site.thaw(long || error instanceof NoFrames)) || fresh;
+        if (!fresh) throw error;
+        const why = long ? "measured again, alone" : "the browser drew no more frames: begun again";
+        t.diagnostic(`${why} (${error.message.split("\n")[0]})`);
+        await (long ? alone(() => body(t)) : body(t));
+      }
+    }),
+  );
 }
 
 /** What `work` comes to, or `late` if that takes longer than so many milliseconds. */
