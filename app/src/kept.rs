@@ -20,12 +20,12 @@ mod shelf;
 mod studies;
 mod study_file;
 
-use core::pin::Pin;
+use core::{ops::Range, pin::Pin};
 use std::{rc::Rc, sync::Arc};
 
 use js_sys::{Date, Math, Uint8Array};
 use leptos::{prelude::*, task::spawn_local};
-use unroll_protocol::{Checkpoint, Link, Packed, link::Chapter};
+use unroll_protocol::{Checkpoint, Link, Packed, checkpoint::SavedParameter, link::Chapter};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{File, FileList};
 
@@ -257,7 +257,7 @@ async fn save(store: Store) {
     let done = match done {
         Err(Trouble::Full) => {
             moments::prune(&[], &elsewhere(store).await).await;
-            store.keeping(|keeping| keeping.moments = Moments::default());
+            store.keeping(|keeping| keeping.moments.stop());
             write(&name, &head, &body, &checkpoint).await
         }
         done => done,
@@ -345,34 +345,50 @@ async fn write(
     body: &Body,
     checkpoint: &Checkpoint,
 ) -> Result<(), Trouble> {
-    let writer = Writer::open(RUNS, name).await?;
-    match pour(&writer, head, body, checkpoint).await {
-        Ok(()) => writer.close().await,
-        Err(trouble) => {
-            writer.abandon().await;
-            Err(trouble)
-        }
-    }
+    let start = [file::beginning(), file::record(head), file::record(body)].concat();
+    let end = match has_merges(checkpoint.spec.tokens) {
+        true => file::record(&checkpoint.merges),
+        false => Vec::new(),
+    };
+    folder::write(RUNS, name, async |writer| {
+        pour(writer, start, &checkpoint.parameters, &end).await
+    })
+    .await
 }
 
+/// Writes a file of parameters, `start` before them and `end` after them.
 async fn pour(
     writer: &Writer,
-    head: &Head,
-    body: &Body,
-    checkpoint: &Checkpoint,
+    start: Vec<u8>,
+    parameters: &[SavedParameter],
+    end: &[u8],
 ) -> Result<(), Trouble> {
-    let mut piece = [file::beginning(), file::record(head), file::record(body)].concat();
-    for parameter in &checkpoint.parameters {
+    let mut piece = start;
+    for parameter in parameters {
         if piece.len() > PIECE {
             writer.write(&piece).await?;
             piece.clear();
         }
         piece.extend(file::record(parameter));
     }
-    if has_merges(checkpoint.spec.tokens) {
-        piece.extend(file::record(&checkpoint.merges));
-    }
+    piece.extend(end);
     writer.write(&piece).await
+}
+
+/// The next `count` records of a file, each a parameter.
+async fn parameters<R: Fn(Range<usize>) -> Vec<u8>>(
+    reader: &mut Reader<R>,
+    count: u32,
+) -> Result<Vec<SavedParameter>, Damaged> {
+    let (mut parameters, mut since) = (Vec::new(), reader.at());
+    for _ in 0..count {
+        parameters.push(reader.next()?);
+        if reader.at() - since > PIECE {
+            since = reader.at();
+            next_task().await;
+        }
+    }
+    Ok(parameters)
 }
 
 /// The runs that other tabs hold.
@@ -408,26 +424,11 @@ async fn head_of(entry: &Entry) -> Result<Head, Damaged> {
 async fn read(entry: &Entry) -> Result<Run, Damaged> {
     let buffer = JsFuture::from(entry.file.array_buffer()).await.map_err(|_| Damaged)?;
     let bytes = Uint8Array::new(&buffer);
-    let length = bytes.length() as usize;
-    let since = Rc::new(core::cell::Cell::new(0));
-    let piece = {
-        let since = since.clone();
-        move |range: core::ops::Range<usize>| {
-            since.set(since.get() + range.len());
-            bytes.subarray(range.start as u32, range.end as u32).to_vec()
-        }
-    };
-    let mut reader = Reader::new(piece, length)?;
+    let piece = |range: Range<usize>| bytes.subarray(range.start as u32, range.end as u32).to_vec();
+    let mut reader = Reader::new(piece, bytes.length() as usize)?;
     let head = reader.head()?;
     let body: Body = reader.next()?;
-    let mut parameters = Vec::new();
-    for _ in 0..head.parameters {
-        parameters.push(reader.next()?);
-        if since.get() > PIECE {
-            since.set(0);
-            next_task().await;
-        }
-    }
+    let parameters = parameters(&mut reader, head.parameters).await?;
     let pairs = pairs_of(&body.query);
     let (link, _) = Link::parse_query(pairs.iter().map(|(name, value)| (&**name, &**value)));
     let merges = match has_merges(link.experiment().tokens) {
@@ -460,6 +461,6 @@ async fn go_on(store: Store, name: &str) {
     };
     // Where another tab has it open, this one goes on in a file of its own.
     let file = hold(store, name).await.then(|| name.to_owned());
-    let past = Some(moments::past(name.to_owned(), &run.checkpoint));
+    let past = Some(moments::past_of(name.to_owned(), &run.checkpoint));
     store.take_up_run(Run { file, past, ..run });
 }

@@ -258,6 +258,12 @@ impl fmt::Display for SpecError {
 
 impl std::error::Error for SpecError {}
 
+/// Number of parameters of a feed-forward layer of this width: two matrices between the stream and four
+/// times as many neurons, and their biases.
+pub fn feed_forward_parameters(width: u64) -> u64 {
+    (4 * width * width + 4 * width) + (4 * width * width + width)
+}
+
 impl GptSpec {
     /// Number of trained parameters for a vocabulary of `vocab` tokens.
     ///
@@ -270,8 +276,7 @@ impl GptSpec {
         let each_norm = if_there(norm != NormPlacement::None, 2 * width);
         // Query and value have biases, key has none; then comes the output projection.
         let attention_layer = 3 * width * width + 2 * width + width * width + width + each_norm;
-        let feed_forward_layer =
-            (4 * width * width + 4 * width) + (4 * width * width + width) + each_norm;
+        let feed_forward_layer = feed_forward_parameters(width) + each_norm;
         let block = if_there(attention, attention_layer)
             + if_there(feed_forward.is_some(), feed_forward_layer);
         vocab * width

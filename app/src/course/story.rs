@@ -5,7 +5,7 @@ use core::time::Duration;
 use leptos::{ev, html, prelude::*};
 use unroll_protocol::{ExperimentSpec, Link, StudySpec};
 use wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlElement, ScrollBehavior, ScrollToOptions};
+use web_sys::{Element, HtmlElement};
 
 use super::{list::Neighbors, print::is_printing, undo::is_text_field};
 use crate::{
@@ -358,12 +358,7 @@ fn stage_foot() -> f64 {
 fn bring_into_view(column: &HtmlElement, number: u32) {
     let beat = column.query_selector(&format!("[data-beat=\"{number}\"]")).ok().flatten();
     let Some(beat) = beat else { return };
-    let options = ScrollToOptions::new();
-    options.set_behavior(if motion::is_still() {
-        ScrollBehavior::Auto
-    } else {
-        ScrollBehavior::Smooth
-    });
+    let options = motion::scrolling();
     let top = beat.get_bounding_client_rect().top();
     match Scroller::of(column) {
         _ if number == 0 => {

@@ -15,8 +15,6 @@ use unroll_protocol::{
     link::{Chapter, Corpus, Setting, Value, words},
 };
 
-use web_sys::{ScrollBehavior, ScrollToOptions};
-
 use super::{Labs, Run, StageView};
 use crate::{
     chapters,
@@ -249,12 +247,8 @@ fn pane(shown: Shown) -> AnyView {
 fn show_half(twin: bool) {
     let pair = document().query_selector(".stage-twins").ok().flatten();
     let Some(pair) = pair else { return };
-    let options = ScrollToOptions::new();
+    let options = motion::scrolling();
     options.set_left(if twin { f64::from(pair.scroll_width()) } else { 0.0 });
-    options.set_behavior(match motion::is_still() {
-        true => ScrollBehavior::Auto,
-        false => ScrollBehavior::Smooth,
-    });
     pair.scroll_to_with_scroll_to_options(&options);
 }
 

@@ -109,7 +109,7 @@ pub struct Palette {
     pub blocked: Rgb,
     pub blocked_line: Rgb,
     /// Behind tokens: see [`super::tint`].
-    pub tokens: [Rgb; 5],
+    pub tokens: [Rgb; super::tint::TINTS],
     /// The probability map at 0, a half and 1.
     pub probability: [Rgb; 3],
     /// The signed map at minus the limit, 0 and the limit.

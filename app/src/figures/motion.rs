@@ -9,6 +9,7 @@ use core::{
 use std::sync::Arc;
 
 use leptos::{prelude::*, task::spawn_local};
+use web_sys::{ScrollBehavior, ScrollToOptions};
 
 use super::{
     canvas::{NextFrame, clock, use_next_frame},
@@ -31,6 +32,13 @@ const CLASS: &str = "moving";
 thread_local! {
     /// How many beats have lately set the stage.
     static MOVING: Cell<u32> = const { Cell::new(0) };
+}
+
+/// How something is scrolled to: at once where the learner has asked for less motion.
+pub fn scrolling() -> ScrollToOptions {
+    let options = ScrollToOptions::new();
+    options.set_behavior(if is_still() { ScrollBehavior::Auto } else { ScrollBehavior::Smooth });
+    options
 }
 
 /// Whether the learner has asked for less motion.

@@ -10,7 +10,7 @@ use super::{
 };
 
 /// As many as `tokens.css` has.
-const TINTS: usize = 5;
+pub const TINTS: usize = 5;
 
 /// Which color a token has: the same one everywhere.
 pub fn tint(token: &str) -> usize {
@@ -81,10 +81,8 @@ pub fn over(sentence: &str, tokens: &[String], dropped: u32) -> Vec<Run> {
     let now: Vec<char> = sentence.chars().collect();
     let then: Vec<char> = known.iter().flat_map(|run| run.text.chars()).collect();
     let start = (dropped as usize).min(now.len());
-    let same = |a: &char, b: &char| a == b;
-    let count = |pairs: &mut dyn Iterator<Item = (&char, &char)>| {
-        pairs.take_while(|(a, b)| same(a, b)).count()
-    };
+    let count =
+        |pairs: &mut dyn Iterator<Item = (&char, &char)>| pairs.take_while(|(a, b)| a == b).count();
     let before = count(&mut now[start..].iter().zip(&then));
     let most = (now.len() - start).min(then.len()) - before;
     let after = count(&mut now.iter().rev().zip(then.iter().rev()).take(most));

@@ -201,6 +201,11 @@ impl<R: Fn(Range<usize>) -> Vec<u8>> Reader<R> {
         }
     }
 
+    /// How much of the file was read.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
     fn take(&mut self, count: usize) -> Result<Vec<u8>, Damaged> {
         let end = self.at.checked_add(count).filter(|end| *end <= self.length).ok_or(Damaged)?;
         let bytes = (self.read)(self.at..end);

@@ -145,25 +145,34 @@ pub async fn delete(of: &str, name: &str) -> Result<(), Trouble> {
 
 /// Writes a file of this content; the browser does it, and no byte goes through the page.
 pub async fn put(of: &str, name: &str, content: &Blob) -> Result<(), Trouble> {
+    write(of, name, async |writer| {
+        JsFuture::from(writer.0.write_with_blob(content)?).await?;
+        Ok(())
+    })
+    .await
+}
+
+/// Writes a file as `pour` does, whole or not at all: then the old one stays.
+pub async fn write(
+    of: &str,
+    name: &str,
+    pour: impl AsyncFnOnce(&Writer) -> Result<(), Trouble>,
+) -> Result<(), Trouble> {
     let writer = Writer::open(of, name).await?;
-    let written = match writer.0.write_with_blob(content) {
-        Ok(written) => JsFuture::from(written).await,
-        Err(error) => Err(error),
-    };
-    match written {
-        Ok(_) => writer.close().await,
-        Err(error) => {
+    match pour(&writer).await {
+        Ok(()) => writer.close().await,
+        Err(trouble) => {
             writer.abandon().await;
-            Err(error.into())
+            Err(trouble)
         }
     }
 }
 
-/// A file that is being written. It takes the old one's place with [`Self::close`], and not before.
+/// A file that is being written, see [`write`]. It takes the old one's place once it is whole.
 pub struct Writer(FileSystemWritableFileStream);
 
 impl Writer {
-    pub async fn open(of: &str, name: &str) -> Result<Self, Trouble> {
+    async fn open(of: &str, name: &str) -> Result<Self, Trouble> {
         let options = FileSystemGetFileOptions::new();
         options.set_create(true);
         let handle: FileSystemFileHandle =
@@ -181,13 +190,13 @@ impl Writer {
         Ok(())
     }
 
-    pub async fn close(self) -> Result<(), Trouble> {
+    async fn close(self) -> Result<(), Trouble> {
         JsFuture::from(self.0.close()).await?;
         Ok(())
     }
 
     /// Gives up: the old file stays.
-    pub async fn abandon(self) {
+    async fn abandon(self) {
         let _ = JsFuture::from(self.0.abort()).await;
     }
 }

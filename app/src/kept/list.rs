@@ -47,7 +47,6 @@ struct Row {
     name: Option<String>,
     /// When it was kept, in milliseconds since 1970.
     at: f64,
-    /// With its moments.
     bytes: f64,
     /// `None` where the file is damaged.
     head: Option<Head>,
@@ -65,9 +64,7 @@ async fn rows(store: Store) -> Result<Vec<Row>, Trouble> {
         let name = labels::name_of(&entry.name);
         // A file that was copied, or brought back, is younger than what it holds.
         let at = head.as_ref().and_then(|head| head.at).unwrap_or(entry.at);
-        let earlier = moments::files(&entry.name).await;
-        let bytes = entry.bytes + earlier.iter().map(|moment| moment.bytes).sum::<f64>();
-        rows.push(Row { file: entry.name, name, at, bytes, head, elsewhere });
+        rows.push(Row { file: entry.name, name, at, bytes: entry.bytes, head, elsewhere });
     }
     rows.sort_by(|a, b| b.at.total_cmp(&a.at));
     Ok(rows)
@@ -610,6 +607,8 @@ pub(super) fn list() -> AnyView {
     let all = RwSignal::new(None::<Result<Vec<Row>, Trouble>>);
     // How many chapters are kept, and their bytes.
     let chapters = RwSignal::new((0, 0.0));
+    // The bytes of all runs' moments.
+    let earlier = RwSignal::new(0.0);
     let renamed = RwSignal::new(None);
     let bin = Bin::new(store);
     let readings = Rc::new(Cell::new(0));
@@ -622,6 +621,7 @@ pub(super) fn list() -> AnyView {
         spawn_local(async move {
             let now = rows(store).await;
             let kept = studies::entries().await;
+            let bytes = moments::bytes().await;
             // A reading that began later may be done already. And what is being typed is not taken away.
             if begun.get() != reading || renamed.try_with_untracked(Option::is_none) != Some(true) {
                 return;
@@ -635,6 +635,7 @@ pub(super) fn list() -> AnyView {
             };
             let back = bin.back.try_update_value(|back| back.take_if(|file| is_there(file)));
             let back = back.flatten().map(|file| id(ACTIONS[0], &file));
+            earlier.try_set(bytes);
             chapters.try_set((kept.len(), kept.iter().map(|entry| entry.bytes).sum()));
             all.try_set(Some(now));
             if let Some(focus) = back.or(focused) {
@@ -657,7 +658,7 @@ pub(super) fn list() -> AnyView {
         format!(
             "These runs take up {:.1} MB in this browser. Nothing is sent anywhere. The {MOST} newest runs \
              are kept. The newest {} also keep earlier steps of their training, so you can go back in time.",
-            bytes / 1e6,
+            (bytes + earlier.get()) / 1e6,
             moments::MOST
         )
     };

@@ -14,14 +14,14 @@ use unroll_protocol::{Checkpoint, Recorded, checkpoint::SavedParameter};
 use wasm_bindgen_futures::JsFuture;
 
 use super::{
-    PIECE, Task,
+    Task,
     file::{self, Damaged, Reader},
-    folder::{self, Entry, MOMENTS, Trouble, Writer},
+    folder::{self, Entry, MOMENTS, Trouble},
     incoming::Refusal,
+    parameters, pour,
 };
 use crate::{
     questions::Questions,
-    reactive::next_task,
     store::{Past, Severity, Store},
 };
 
@@ -49,9 +49,16 @@ pub struct Moments {
     came: Option<Box<Checkpoint>>,
     /// The run went back to this step, so those after it are to go from the folder.
     back_at: Option<u32>,
+    /// There was no room for the run itself: it is kept without them.
+    is_stopped: bool,
 }
 
 impl Moments {
+    /// Keeps none of this run any more.
+    pub fn stop(&mut self) {
+        *self = Self { is_stopped: true, ..Self::default() };
+    }
+
     pub fn take_in(&mut self, moment: Box<Checkpoint>) {
         self.came = Some(moment);
     }
@@ -70,9 +77,8 @@ fn place(run: &str) -> String {
 
 /// All of a run's moments, with their steps, in order.
 async fn entries(run: &str) -> Vec<(u32, Entry)> {
-    let all = folder::entries(&place(run)).await.unwrap_or_default();
-    let mut all: Vec<_> =
-        all.into_iter().filter_map(|entry| Some((entry.name.parse().ok()?, entry))).collect();
+    let all = files(run).await.into_iter();
+    let mut all: Vec<_> = all.filter_map(|entry| Some((entry.name.parse().ok()?, entry))).collect();
     all.sort_by_key(|(step, _)| *step);
     all
 }
@@ -101,6 +107,15 @@ pub async fn delete(run: &str) {
     let _ = folder::delete_folder(MOMENTS, run).await;
 }
 
+/// Bytes that those of all runs take up.
+pub async fn bytes() -> f64 {
+    let mut bytes = 0.0;
+    for run in folder::names(MOMENTS).await.unwrap_or_default() {
+        bytes += files(&run).await.iter().map(|moment| moment.bytes).sum::<f64>();
+    }
+    bytes
+}
+
 /// Deletes those of all runs but `with`, and of none that is `held`.
 pub async fn prune(with: &[String], held: &[String]) {
     for run in folder::names(MOMENTS).await.unwrap_or_default() {
@@ -122,9 +137,11 @@ fn wanted(recorded: &Recorded, kept: &[u32], saved: u32, parameters: u64) -> Vec
     steps
 }
 
-/// The file of the run on show and its last checkpoint, if it is kept.
+/// The file of the run on show and its last checkpoint, if it is kept with its moments.
 fn present(store: Store) -> Option<(String, u32)> {
-    let file = store.keeping(|keeping| keeping.file.clone().filter(|_| !keeping.deleted))?;
+    let file = store.keeping(|keeping| {
+        keeping.file.clone().filter(|_| !keeping.deleted && !keeping.moments.is_stopped)
+    })?;
     Some((file, store.saved()?.step))
 }
 
@@ -140,7 +157,7 @@ pub async fn update(store: Store) {
         });
         // If its engine ends, the next one has them from here.
         if let Some(saved) = store.saved() {
-            store.set_past(past(run, &saved));
+            store.set_past(past_of(run, &saved));
         }
     }
     next(store).await;
@@ -155,10 +172,11 @@ async fn next(store: Store) {
     let kept = store.keeping(|keeping| keeping.moments.kept.clone());
     let (Some(parameters), Some(kept)) = (parameters, kept) else { return };
     let back_at = store.keeping(|keeping| keeping.moments.back_at.take());
-    let own = |step: &u32| back_at.is_none_or(|at| *step <= at);
-    let still: Vec<u32> = kept.iter().copied().filter(own).collect();
-    let wanted = wanted(&recorded, &still, saved, parameters);
-    for step in kept.iter().filter(|step| !(own(step) && wanted.contains(step))) {
+    let is_own = |step: &u32| back_at.is_none_or(|at| *step <= at);
+    let own: Vec<u32> = kept.iter().copied().filter(is_own).collect();
+    let wanted = wanted(&recorded, &own, saved, parameters);
+    let stays = |step: &u32| is_own(step) && wanted.contains(step);
+    for step in kept.iter().filter(|step| !stays(step)) {
         let _ = folder::delete(&place(&run), &step.to_string()).await;
     }
     store.keeping(|keeping| {
@@ -166,9 +184,9 @@ async fn next(store: Store) {
             return;
         }
         if let Some(kept) = &mut keeping.moments.kept {
-            kept.retain(|step| own(step) && wanted.contains(step));
+            kept.retain(stays);
         }
-        let new = wanted.into_iter().find(|step| !kept.contains(step));
+        let new = wanted.iter().copied().find(|step| !(kept.contains(step) && is_own(step)));
         keeping.moments.asked = new.map(|step| (run, step));
     });
     if let Some((_, step)) = store.keeping(|keeping| keeping.moments.asked.clone()) {
@@ -204,30 +222,17 @@ pub async fn came(store: Store) {
 
 async fn write(run: &str, moment: &Checkpoint) -> Result<(), Trouble> {
     let (place, name) = (place(run), moment.step.to_string());
-    let writer = Writer::open(&place, &name).await?;
-    let written = pour(&writer, moment).await;
-    match written {
-        Ok(()) => writer.close().await,
-        Err(trouble) => {
-            writer.abandon().await;
-            // It would be there, empty.
-            let _ = folder::delete(&place, &name).await;
-            Err(trouble)
-        }
-    }
-}
-
-async fn pour(writer: &Writer, moment: &Checkpoint) -> Result<(), Trouble> {
     let head = Head { step: moment.step, parameters: moment.parameters.len() as u32 };
-    let mut piece = [file::beginning(), file::record(&head)].concat();
-    for parameter in &moment.parameters {
-        if piece.len() > PIECE {
-            writer.write(&piece).await?;
-            piece.clear();
-        }
-        piece.extend(file::record(parameter));
+    let start = [file::beginning(), file::record(&head)].concat();
+    let written = folder::write(&place, &name, async |writer| {
+        pour(writer, start, &moment.parameters, &[]).await
+    })
+    .await;
+    if written.is_err() {
+        // It would be there, empty.
+        let _ = folder::delete(&place, &name).await;
     }
-    writer.write(&piece).await
+    written
 }
 
 /// The parameters in a moment's file, of `length` bytes, that `piece` reads, which is to be after `step`
@@ -235,27 +240,14 @@ async fn pour(writer: &Writer, moment: &Checkpoint) -> Result<(), Trouble> {
 async fn parsed(
     piece: impl Fn(Range<usize>) -> Vec<u8>,
     length: usize,
-    (step, count): (u32, usize),
+    (step, count): (u32, u32),
 ) -> Result<Vec<SavedParameter>, Damaged> {
-    let since = Cell::new(0);
-    let counted = |range: Range<usize>| {
-        since.set(since.get() + range.len());
-        piece(range)
-    };
-    let mut reader = Reader::new(counted, length)?;
+    let mut reader = Reader::new(piece, length)?;
     let head: Head = reader.next()?;
-    if head.step != step || head.parameters as usize != count {
+    if (head.step, head.parameters) != (step, count) {
         return Err(Damaged);
     }
-    let mut parameters = Vec::new();
-    for _ in 0..count {
-        parameters.push(reader.next()?);
-        if since.get() > PIECE {
-            since.set(0);
-            next_task().await;
-        }
-    }
-    Ok(parameters)
+    parameters(&mut reader, count).await
 }
 
 async fn read(entry: &Entry, step: u32, shell: &Shell) -> Result<Checkpoint, Refusal> {
@@ -271,31 +263,37 @@ async fn read(entry: &Entry, step: u32, shell: &Shell) -> Result<Checkpoint, Ref
 struct Shell {
     /// Without parameters.
     checkpoint: Checkpoint,
-    parameters: usize,
+    parameters: u32,
 }
 
 /// Tells an engine that has the run in this file, at `checkpoint`, of its kept moments.
-pub fn past(run: String, checkpoint: &Checkpoint) -> Past {
+pub fn past_of(run: String, checkpoint: &Checkpoint) -> Past {
     let Checkpoint { spec, step, vocabulary, merges, parameters } = checkpoint;
     let (vocabulary, merges) = (vocabulary.clone(), merges.clone());
     let without = Checkpoint { spec: *spec, step: *step, vocabulary, merges, parameters: vec![] };
-    let shell = Rc::new(Shell { checkpoint: without, parameters: parameters.len() });
-    let calls = Rc::new(Cell::new(0));
-    Rc::new(move |store| {
-        calls.set(calls.get() + 1);
-        let (run, shell, calls) = (run.clone(), shell.clone(), calls.clone());
-        spawn_local(async move {
-            let call = (store.generation(), calls.get());
+    let shell = Rc::new(Shell { checkpoint: without, parameters: parameters.len() as u32 });
+    past(move || {
+        let (run, shell) = (run.clone(), shell.clone());
+        Box::pin(async move {
             let earlier = entries(&run).await.into_iter().map(|(step, entry)| {
                 let shell = shell.clone();
-                let load = move || {
-                    let (entry, shell) = (entry.clone(), shell.clone());
-                    Box::pin(async move { read(&entry, step, &shell).await }) as Task<_>
-                };
-                Earlier { step, load: Box::new(load) }
+                Earlier { step, load: Box::pin(async move { read(&entry, step, &shell).await }) }
             });
-            let earlier: Vec<_> = earlier.collect();
-            recall(store, &earlier, call, &calls).await;
+            earlier.collect()
+        })
+    })
+}
+
+/// Tells an engine of the moments that `list` finds.
+pub fn past(list: impl Fn() -> Task<Vec<Earlier>> + 'static) -> Past {
+    let calls = Rc::new(Cell::new(0));
+    Rc::new(move |store| {
+        let call = calls.get() + 1;
+        calls.set(call);
+        let (list, calls, run) = (list(), calls.clone(), store.generation());
+        spawn_local(async move {
+            let is_wanted = || calls.get() == call && store.has(run);
+            recall(store, list.await, is_wanted).await;
         });
     })
 }
@@ -303,23 +301,23 @@ pub fn past(run: String, checkpoint: &Checkpoint) -> Past {
 /// An earlier moment of a run.
 pub struct Earlier {
     pub step: u32,
-    pub load: Box<dyn Fn() -> Task<Result<Checkpoint, Refusal>>>,
+    pub load: Task<Result<Checkpoint, Refusal>>,
 }
 
-/// Tells the engine of earlier moments that it does not have, one after the other, as long as it has the
-/// run of that number and this is the latest of all calls.
-pub async fn recall(store: Store, moments: &[Earlier], (run, call): (u32, u32), calls: &Cell<u32>) {
+/// Tells the engine of earlier moments that it does not have, one after the other, as long as it is to be
+/// told.
+async fn recall(store: Store, moments: Vec<Earlier>, is_wanted: impl Fn() -> bool) {
     let (mut broken, mut unusable) = (0, 0);
-    for moment in moments {
+    for Earlier { step, load } in moments {
         let is_known = Questions::from(store)
             .recorded
-            .with_untracked(|recorded| recorded.steps.contains(&moment.step));
+            .with_untracked(|recorded| recorded.steps.contains(&step));
         // What came after the checkpoint that it goes on from comes again.
-        if is_known || moment.step >= store.step.get_untracked() {
+        if is_known || step >= store.step.get_untracked() {
             continue;
         }
-        let recalled = (moment.load)().await;
-        if calls.get() != call || !store.has(run) {
+        let recalled = load.await;
+        if !is_wanted() {
             return;
         }
         match recalled {

@@ -1,11 +1,10 @@
 //! A run that goes on elsewhere: it leaves as an archive with a script for PyTorch, and comes back as a
 //! folder, or an archive of one, whose every model is a moment of the run.
 
-use core::{cell::Cell, iter::once};
-use std::rc::Rc;
+use core::{future::ready, iter::once};
 
 use js_sys::{Array, Date, Reflect, Uint8Array};
-use leptos::{prelude::*, task::spawn_local};
+use leptos::prelude::*;
 use serde_json::Value;
 use unroll_protocol::{
     Checkpoint, CurvePoint, ExperimentSpec, Link, OptimizerKind, Recorded, Tokens,
@@ -18,12 +17,12 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, File, ReadableStreamDefaultReader, ReadableWritablePair};
 
 use super::{
-    MODEL, PIECE, Task,
+    MODEL, PIECE,
     archive::{self, Entry, Pieces, TAIL},
     incoming::{About, Beside, Incoming, Refusal, metadata},
     losses,
     model_file::{Attempt, Parts, bytes, head_of, pour, settings},
-    moments::{Earlier, left_out, recall},
+    moments::{Earlier, left_out, past},
     outgoing::{Outgoing, is_gpt2},
 };
 use crate::{
@@ -32,7 +31,7 @@ use crate::{
     course::go,
     figures::Curve,
     reactive::next_task,
-    store::{Past, Run, Severity, Source, Store},
+    store::{Run, Severity, Source, Store},
 };
 
 /// The folder in the archive, and what it holds.
@@ -264,21 +263,13 @@ pub async fn bring_back(attempt: &Attempt, files: &[File]) -> Result<(), Refusal
         .filter(|note| !note.is_empty())
         .for_each(|note| store.notify(Severity::Note, note));
     moments.pop();
-    let earlier = moments.into_iter().map(|moment| {
-        let load = move || {
+    let past = past(move || {
+        let earlier = moments.iter().map(|moment| {
             let blob = moment.blob.clone();
-            Box::pin(async move { Ok(whole(&blob, true).await?.checkpoint()) }) as Task<_>
-        };
-        Earlier { step: moment.step, load: Box::new(load) }
-    });
-    let (earlier, calls): (Rc<[Earlier]>, _) = (earlier.collect(), Rc::new(Cell::new(0)));
-    let past: Past = Rc::new(move |store| {
-        calls.set(calls.get() + 1);
-        let (earlier, calls) = (earlier.clone(), calls.clone());
-        spawn_local(async move {
-            let call = (store.generation(), calls.get());
-            recall(store, &earlier, call, &calls).await;
+            let load = async move { Ok(whole(&blob, true).await?.checkpoint()) };
+            Earlier { step: moment.step, load: Box::pin(load) }
         });
+        Box::pin(ready(earlier.collect()))
     });
     if !store.link.with_untracked(|link| link.chapter.shows_lab()) {
         go(store, Chapter::Gpt, 0);

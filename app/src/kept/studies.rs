@@ -14,7 +14,7 @@ use wasm_bindgen_futures::JsFuture;
 use super::{
     KeptStudy, PIECE, STUDIES,
     file::{self, Damaged, Reader},
-    folder::{self, Entry, Trouble, Writer},
+    folder::{self, Entry, Trouble},
 };
 use crate::{
     course::storage,
@@ -94,14 +94,13 @@ pub async fn put(store: Store, chapter: Chapter, kept: Option<&KeptStudy>) {
 }
 
 async fn write(name: &str, bytes: &[u8]) -> Result<(), Trouble> {
-    let writer = Writer::open(FOLDER, name).await?;
-    for piece in bytes.chunks(PIECE) {
-        if let Err(trouble) = writer.write(piece).await {
-            writer.abandon().await;
-            return Err(trouble);
+    folder::write(FOLDER, name, async |writer| {
+        for piece in bytes.chunks(PIECE) {
+            writer.write(piece).await?;
         }
-    }
-    writer.close().await
+        Ok(())
+    })
+    .await
 }
 
 /// What is kept of the chapter.

@@ -3,13 +3,13 @@
 use core::slice;
 
 use burn::{module::Module, tensor::Tensor};
-use unroll_protocol::{Array, checkpoint::SavedParameter};
+use unroll_protocol::checkpoint::SavedParameter;
 
 use super::Refusal;
 use crate::{
     optimizer::{Moments, Optimizer},
     parameters::{Named, named_parameters},
-    read::{ReadError, read_all},
+    read::ReadError,
     training::checkpoint::{self, CheckpointError},
 };
 
@@ -42,20 +42,7 @@ impl Saving {
 
     /// Reads all of it back. The future owns what it reads, so training may go on meanwhile.
     pub(super) async fn read(self) -> Result<Vec<SavedParameter>, ReadError> {
-        let tensors = self.0.iter().flat_map(|((_, _, value), moments)| {
-            let moments = moments.iter().flat_map(|m| [m.first.clone(), m.second.clone()]);
-            [value.clone()].into_iter().chain(moments)
-        });
-        let mut read = read_all(tensors.collect::<Vec<_>>()).await?.into_iter();
-        let mut next = || read.next().unwrap_or_default();
-        let saved = self.0.into_iter().map(|((name, shape, _), moments)| {
-            let shape = shape.into_iter().map(|size| size as u32).collect();
-            let value = Array { shape, values: next() };
-            let [first_moment, second_moment] =
-                [(); 2].map(|()| if moments.is_some() { next() } else { Vec::new() });
-            SavedParameter { name, value, first_moment, second_moment }
-        });
-        Ok(saved.collect())
+        checkpoint::read_saved(self.0).await
     }
 
     /// Puts `saved` back into the study whose `keep` this is, of which `self` was just made.

@@ -53,8 +53,8 @@ impl Trainer {
     ///
     /// The future owns what it reads, so training may continue meanwhile.
     pub fn checkpoint(&self) -> impl Future<Output = Result<Checkpoint, ReadError>> + use<> {
-        let moments = self.optimizer.moments().iter().cloned().map(Some).collect();
-        self.saved(self.step(), &self.model(), moments)
+        let moments = self.optimizer.moments().iter().cloned().map(Some);
+        self.saved(self.step(), named_parameters(&self.model()).into_iter().zip(moments).collect())
     }
 
     /// An earlier state of this run's model, after so many steps. The optimizer's running means of that
@@ -66,49 +66,20 @@ impl Trainer {
         step: u32,
         model: &Gpt,
     ) -> impl Future<Output = Result<Checkpoint, ReadError>> + use<> {
-        self.saved(step, model, Vec::new())
+        self.saved(step, named_parameters(model).into_iter().map(|named| (named, None)).collect())
     }
 
-    /// `moments` are those of each parameter, as far as there are any.
     fn saved(
         &self,
         step: u32,
-        model: &Gpt,
-        moments: Vec<Option<Moments>>,
+        parameters: Vec<(Named, Option<Moments>)>,
     ) -> impl Future<Output = Result<Checkpoint, ReadError>> + use<> {
-        let parameters = named_parameters(model);
-        let mut checkpoint = Checkpoint {
-            spec: *self.spec(),
-            step,
-            vocabulary: self.tokenizer().characters().to_vec(),
-            merges: self.tokenizer().merges().as_flattened().to_vec(),
-            parameters: Vec::with_capacity(parameters.len()),
-        };
-        let mut moments = moments;
-        moments.resize_with(parameters.len(), || None);
+        let spec = *self.spec();
+        let vocabulary = self.tokenizer().characters().to_vec();
+        let merges = self.tokenizer().merges().as_flattened().to_vec();
         async move {
-            let mut names = Vec::with_capacity(parameters.len());
-            let mut tensors = Vec::with_capacity(3 * parameters.len());
-            for ((name, shape, value), moments) in parameters.into_iter().zip(moments) {
-                names.push((name, shape, moments.is_some()));
-                tensors.push(value);
-                tensors.extend(moments.into_iter().flat_map(|all| [all.first, all.second]));
-            }
-            let mut read = read_all(tensors).await?.into_iter();
-            let mut next = || read.next().unwrap_or_default();
-            for (name, shape, has_moments) in names {
-                let shape = shape.into_iter().map(|size| size as u32).collect();
-                let value = Array { shape, values: next() };
-                let [first_moment, second_moment] =
-                    [(); 2].map(|()| if has_moments { next() } else { Vec::new() });
-                checkpoint.parameters.push(SavedParameter {
-                    name,
-                    value,
-                    first_moment,
-                    second_moment,
-                });
-            }
-            Ok(checkpoint)
+            let parameters = read_saved(parameters).await?;
+            Ok(Checkpoint { spec, step, vocabulary, merges, parameters })
         }
     }
 
@@ -166,6 +137,26 @@ impl Trainer {
         let values = checkpoint.parameters.iter().map(|saved| flat(&saved.value.values, device));
         Ok(with_values(model, values.collect()))
     }
+}
+
+/// Reads parameters back, with the optimizer's running means of those that have any.
+pub(crate) async fn read_saved(
+    parameters: Vec<(Named, Option<Moments>)>,
+) -> Result<Vec<SavedParameter>, ReadError> {
+    let tensors = parameters.iter().flat_map(|((_, _, value), moments)| {
+        let moments = moments.iter().flat_map(|m| [m.first.clone(), m.second.clone()]);
+        [value.clone()].into_iter().chain(moments)
+    });
+    let mut read = read_all(tensors.collect::<Vec<_>>()).await?.into_iter();
+    let mut next = || read.next().unwrap_or_default();
+    let saved = parameters.into_iter().map(|((name, shape, _), moments)| {
+        let shape = shape.into_iter().map(|size| size as u32).collect();
+        let value = Array { shape, values: next() };
+        let [first_moment, second_moment] =
+            [(); 2].map(|()| if moments.is_some() { next() } else { Vec::new() });
+        SavedParameter { name, value, first_moment, second_moment }
+    });
+    Ok(saved.collect())
 }
 
 /// A tensor of these values.

@@ -34,7 +34,7 @@ pub struct Bets {
     /// What the number falls on.
     pub chosen: usize,
     /// Whether each token has a ground of its own, for it need not be a character.
-    pub tinted: bool,
+    tinted: bool,
     /// Ids, the likeliest first.
     order: Vec<usize>,
     /// Where the stretch of each character begins, in order of their ids.
@@ -47,6 +47,7 @@ impl Bets {
         logits: Vec<f32>,
         sampling: &Sampling,
         number: f64,
+        tinted: bool,
     ) -> Result<Self, SamplingError> {
         let plain = shares(&logits, &Sampling::PLAIN)?;
         let left = shares(&logits, sampling)?;
@@ -55,7 +56,6 @@ impl Bets {
         let start =
             |sum: &mut f64, share: &f32| Some(core::mem::replace(sum, *sum + f64::from(*share)));
         let starts = left.iter().scan(0.0, start).collect();
-        let tinted = false;
         Ok(Self { vocabulary, logits, plain, left, number, chosen, tinted, order, starts })
     }
 
@@ -281,14 +281,14 @@ mod tests {
         let vocabulary: Vec<String> =
             "\u{fffd}\n abcdefghijklmnopqrstuvwxyz".chars().map(String::from).collect();
         let logits = (0..vocabulary.len()).map(|at| 3.0 - 0.4 * ((at * 7) % 29) as f32).collect();
-        Bets::new(vocabulary, logits, &sampling, number).unwrap()
+        Bets::new(vocabulary, logits, &sampling, number, false).unwrap()
     }
 
     #[test]
     fn a_vocabulary_of_many_thousands_is_drawn_with_a_few_shapes() {
         let vocabulary: Vec<String> = (0..50_000).map(|id| format!("t{id}")).collect();
         let logits = (0..50_000).map(|id| if id % 9_999 == 0 { 9.0 } else { 0.0 }).collect();
-        let many = Bets::new(vocabulary, logits, &Sampling::PLAIN, 0.7).unwrap();
+        let many = Bets::new(vocabulary, logits, &Sampling::PLAIN, 0.7, false).unwrap();
         let last = many.stretch(49_999).1;
         assert!((last - 1.0).abs() < 1e-4, "{last}");
         assert!(shapes(&many) < 120, "{}", shapes(&many));
@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(cut.kept(), 4);
         assert!(cut.words(cut.order[5]).contains("can’t be drawn"));
         assert!(cut.left[cut.order[0]] > cut.plain[cut.order[0]]);
-        let diverged = Bets::new(vec!["a".into()], vec![f32::NAN], &Sampling::PLAIN, 0.5);
+        let diverged = Bets::new(vec!["a".into()], vec![f32::NAN], &Sampling::PLAIN, 0.5, false);
         assert!(diverged.unwrap_err().to_string().contains("diverged"));
     }
 

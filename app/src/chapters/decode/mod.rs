@@ -80,13 +80,9 @@ impl Page {
             let number = number(seed.wrapping_add(draw.get()), &after.text);
             let sampling = store.link.with(|link| link.gpt.sampling());
             let (vocabulary, logits) = (after.vocabulary.clone(), after.logits.values.clone());
-            let bets = Bets::new(vocabulary, logits, &sampling, number);
             let tinted = store.has_tinted_tokens();
-            let bets = bets.map(|mut bets| {
-                bets.tinted = tinted;
-                Arc::new(bets)
-            });
-            Some(bets.map_err(|error| error.to_string()))
+            let bets = Bets::new(vocabulary, logits, &sampling, number, tinted);
+            Some(bets.map(Arc::new).map_err(|error| error.to_string()))
         });
         Self { store, questions, after, bets, draw, beams, text: RwSignal::new(None) }
     }

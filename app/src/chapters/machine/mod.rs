@@ -17,6 +17,7 @@ use leptos::prelude::*;
 use unroll_protocol::{
     gpt::{MachineSettings, Pass, Stage, ask},
     link::Chapter,
+    spec::feed_forward_parameters,
 };
 
 use super::{
@@ -274,19 +275,13 @@ fn Steps(page: Page) -> impl IntoView {
     }
 }
 
-/// Parameters of the feed-forward layers of one block: two matrices between the stream and four times as many
-/// neurons, with their biases.
-fn feed_forward(width: u64) -> u64 {
-    8 * width * width + 5 * width
-}
-
 /// What becomes of the feed-forward layers' parameters in a model twice as wide.
 fn wider(page: Page) -> AnyView {
     let sizes = memo(move || {
         page.pass.read(|pass| {
             let now: u64 = pass.sizes.blocks.iter().map(|block| block.feed_forward).sum();
             let (width, blocks) = (pass.width() as u64, pass.sizes.blocks.len() as u64);
-            (now, blocks * feed_forward(2 * width))
+            (now, blocks * feed_forward_parameters(2 * width))
         })
     });
     let known = move || sizes.get().filter(|(now, _)| *now > 0);

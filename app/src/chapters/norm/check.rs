@@ -155,8 +155,7 @@ struct CaughtUp {
 /// Of two curves of mean losses; `None` unless the first network is clearly ahead by now.
 fn caught_up(ahead: &[(f64, f64)], behind: &[(f64, f64)]) -> Option<CaughtUp> {
     // Earlier means are of fewer batches.
-    let whole = |means: &'_ [(f64, f64)]| means.get(SMOOTHED - 1..).map(<[_]>::to_vec);
-    let (ahead, behind) = (whole(ahead)?, whole(behind)?);
+    let (ahead, behind) = (ahead.get(SMOOTHED - 1..)?, behind.get(SMOOTHED - 1..)?);
     let (last, loss) = *behind.last()?;
     ahead.last().filter(|now| now.1 + CLEAR < loss)?;
     let step = ahead.iter().find(|mean| mean.1 <= loss)?.0;

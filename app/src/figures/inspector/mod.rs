@@ -31,6 +31,16 @@ pub enum Naming {
     States,
 }
 
+impl Naming {
+    /// The classes of what is mixed, and of the mixture. Of states, those are mixed that were scored.
+    fn mixing(self) -> [&'static str; 2] {
+        match self {
+            Self::Heads => ["role-value", "role-hidden"],
+            Self::States => ["role-key", "role-value"],
+        }
+    }
+}
+
 /// A cell with its arithmetic.
 #[derive(Clone, PartialEq)]
 struct Shown {

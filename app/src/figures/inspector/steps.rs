@@ -274,11 +274,7 @@ fn value_strips(shown: &Shown, colors: &Colors) -> AnyView {
         Naming::Heads => ("v", "w × v", "output", "w"),
         Naming::States => ("h", "α × h", "c", "α"),
     };
-    // What is mixed here was scored above.
-    let [of_value, of_output] = match shown.naming {
-        Naming::Heads => ["role-value", "role-hidden"],
-        Naming::States => ["role-key", "role-value"],
-    };
+    let [of_value, of_output] = shown.naming.mixing();
     view! {
         {tables::strip(value, of_value, &values, limit, colors)}
         {tables::strip(share, of_value, &shares, limit, colors)}

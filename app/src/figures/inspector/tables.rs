@@ -200,10 +200,7 @@ pub fn output(shown: &Shown, all: bool) -> AnyView {
         Naming::Heads => ("v", "weight × v", "+ other keys", "= output", "dimensions"),
         Naming::States => ("h", "α × h", "+ the others", "= c", "numbers"),
     };
-    let [of_value, of_output] = match shown.naming {
-        Naming::Heads => ["role-value", "role-hidden"],
-        Naming::States => ["role-key", "role-value"],
-    };
+    let [of_value, of_output] = shown.naming.mixing();
     view! {
         <table class="inspector-table" data-testid="inspector-output">
             <thead><tr>
