@@ -100,7 +100,10 @@ try {
     const keeps = [];
     for (let i = 0; i < TIMES; i++) {
       const before = await written(page);
+      // The page says that it rests until the engine has heard of the step.
+      const next = (await number(page, "loss-step")) + 1;
       await byId(page, "train-step").click();
+      await numberUntil(page, "loss-step", (step) => step === next, `${next}`);
       await paused(page);
       const start = await page.evaluate(() => Date.now());
       let last = 0;

@@ -412,10 +412,11 @@ impl<S: Studies> Session<S> {
             check_size(text.len() as u64).map_err(said)?;
         }
         let mut study = S::new(spec, text, &self.device).map_err(said)?;
-        if let Some(saved) = resume {
-            study.restore(&saved).map_err(said)?;
-        }
-        let study = StudyRun::new(study, self.budget);
+        let past = match resume {
+            Some(saved) => study.restore(&saved).map_err(said)?,
+            None => Vec::new(),
+        };
+        let study = StudyRun::new(study, past, self.budget);
         self.pool.start(1, String::new());
         let told = [Event::StudyStarted(study.started())];
         self.replace(Present::Study(Box::new(study)), told, post);

@@ -24,7 +24,10 @@ mod training;
 use core::fmt;
 
 use burn::tensor::Device;
-use unroll_protocol::{Packed, Question, StudyCheckpoint, StudySpec, StudyStarted};
+use unroll_protocol::{
+    Packed, Question, StudyCheckpoint, StudyMoment, StudySpec, StudyStarted,
+    checkpoint::SavedParameter,
+};
 
 use crate::{Named, read_parameters};
 pub use moment::{Holder, Moment};
@@ -116,7 +119,7 @@ pub trait Study: Sized {
     fn hold(&mut self, holder: &mut Holder<'_>);
 
     /// Passes to `keeper`, always in the same order and under the same names, whatever training goes on
-    /// from, as it is after the last whole step. What was measured is no part of it.
+    /// from, as it is after the last whole step, and what was measured of the models last.
     fn keep(&mut self, keeper: &mut Keeper<'_>);
 
     /// Answers a question with the models as they are, see [`Ask`](unroll_protocol::Ask). May keep
@@ -208,23 +211,43 @@ impl AnyStudy {
     ///
     /// A sentence if the device can't be read from.
     pub fn saved(&mut self) -> impl Future<Output = Result<StudyCheckpoint, Refusal>> + use<> {
-        let saving = Saving::of(|keeper| self.keep(keeper));
+        let saving = Saving::of(false, |keeper| self.keep(keeper));
         let (step, vocabulary) = (self.step(), self.vocabulary());
         async move {
-            let parameters = saving.read().await?;
-            Ok(StudyCheckpoint { step, vocabulary, parameters })
+            let (parameters, measured) = saving.read().await?;
+            Ok(StudyCheckpoint { step, vocabulary, parameters, measured, past: Vec::new() })
+        }
+    }
+
+    /// What is saved of a moment of this study, which was after so many steps. The future owns what it
+    /// reads.
+    ///
+    /// # Errors
+    ///
+    /// A sentence if the device can't be read from.
+    pub fn saved_at(
+        &mut self,
+        step: u32,
+        moment: &mut Moment,
+    ) -> impl Future<Output = Result<StudyMoment, Refusal>> + use<> {
+        self.exchange(moment);
+        let saving = Saving::of(true, |keeper| self.keep(keeper));
+        self.exchange(moment);
+        async move {
+            let (values, measured) = saving.read_values().await?;
+            Ok(StudyMoment { step, values, measured })
         }
     }
 
     /// Goes on from saved models of the same settings. Where the optimizer's running means are missing,
-    /// they are 0.
+    /// they are 0. Returns the moments that were saved with them, by step.
     ///
     /// # Errors
     ///
     /// A sentence, and nothing is changed, unless they are models of this study, for a text of the same
     /// characters, with usable numbers.
-    pub fn restore(&mut self, checkpoint: &StudyCheckpoint) -> Result<(), Refusal> {
-        let StudyCheckpoint { step, vocabulary, parameters } = checkpoint;
+    pub fn restore(&mut self, checkpoint: &StudyCheckpoint) -> Result<Vec<(u32, Moment)>, Refusal> {
+        let StudyCheckpoint { step, vocabulary, parameters, measured, past } = checkpoint;
         if *vocabulary != self.vocabulary() {
             return Err(Refusal(OTHER_TEXT.to_owned()));
         }
@@ -234,8 +257,32 @@ impl AnyStudy {
             )));
         }
         self.discard();
-        let expected = Saving::of(|keeper| self.keep(keeper));
-        expected.restore(parameters, *step, |keeper| self.keep(keeper))
+        self.put_back(parameters, measured, *step)?;
+        if past.is_empty() {
+            return Ok(Vec::new());
+        }
+        // A moment is taken of the models while they are as they were then. One that can't be used is
+        // left out: the run goes on all the same.
+        let mut moments = Vec::new();
+        for before in past.iter().filter(|before| before.step < *step) {
+            let then = saved::with_values(parameters, &before.values);
+            let put = |then: Vec<_>| self.put_back(&then, &before.measured, before.step).is_ok();
+            if then.is_some_and(put) {
+                moments.push((before.step, self.moment()));
+            }
+        }
+        self.put_back(parameters, measured, *step)?;
+        Ok(moments)
+    }
+
+    fn put_back(
+        &mut self,
+        parameters: &[SavedParameter],
+        measured: &[Packed],
+        step: u32,
+    ) -> Result<(), Refusal> {
+        let expected = Saving::of(false, |keeper| self.keep(keeper));
+        expected.restore(parameters, measured, step, |keeper| self.keep(keeper))
     }
 
     fn vocabulary(&self) -> Vec<String> {
@@ -251,15 +298,19 @@ impl AnyStudy {
         Moment::taken(|holder| each!(&mut self.kind, study => study.hold(holder)))
     }
 
+    fn exchange(&mut self, moment: &mut Moment) {
+        moment.exchanged(|holder| each!(&mut self.kind, study => study.hold(holder)));
+    }
+
     /// Answers a question with the models as they were at a moment of this study.
     pub async fn ask_at(
         &mut self,
         moment: &mut Moment,
         question: &Question,
     ) -> Result<Packed, Refusal> {
-        moment.exchanged(|holder| each!(&mut self.kind, study => study.hold(holder)));
+        self.exchange(moment);
         let answer = self.ask(question).await;
-        moment.exchanged(|holder| each!(&mut self.kind, study => study.hold(holder)));
+        self.exchange(moment);
         answer
     }
 

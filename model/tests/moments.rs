@@ -7,9 +7,9 @@ use support::{
     ready,
     study::{TALES, bits, build, points, specs},
 };
-use unroll_model::{AnyStudy, StudySlice};
+use unroll_model::{AnyStudy, Moment, StudySlice};
 use unroll_protocol::{
-    Ask, Packed, Question, StudySpec,
+    Ask, Packed, Question, StudyMoment, StudySpec,
     architecture::Positions,
     study::{
         alignment, bigram, birnn, block, bptt, gates, heads, mask, norm, position, qkv, rnn,
@@ -212,7 +212,44 @@ fn check(spec: StudySpec) {
             assert!(asked == *said, "{about}: {question:?} of step {then}");
         }
     }
-    assert_eq!(bits(&values), bits(&points(&mut undisturbed, 3)), "{about}: it trained otherwise");
+    let went = bits(&points(&mut undisturbed, 3));
+    assert_eq!(bits(&values), went, "{about}: it trained otherwise");
+    check_kept(&mut study, &mut moments, &questions, &about);
+}
+
+/// Moments that are saved with their study are in another one what they were.
+fn check_kept(
+    study: &mut AnyStudy,
+    moments: &mut [(u32, Moment, Vec<Packed>)],
+    questions: &[Question],
+    about: &str,
+) {
+    let mut kept = ready(study.saved()).unwrap();
+    for (step, moment, _) in moments.iter_mut() {
+        kept.past.push(ready(study.saved_at(*step, moment)).unwrap());
+    }
+    let now = answers(study, questions);
+    let mut again = build(study.started().spec, TALES);
+    let mut past = again.restore(&kept).unwrap_or_else(|refusal| panic!("{about}: {refusal}"));
+    let steps = |past: &[(u32, Moment)]| past.iter().map(|(step, _)| *step).collect::<Vec<_>>();
+    assert_eq!(steps(&past), [0, 1, 2], "{about}");
+    for ((then, moment), (_, _, said)) in past.iter_mut().zip(&*moments) {
+        for (question, said) in questions.iter().zip(said) {
+            let asked = ready(again.ask_at(moment, question)).unwrap();
+            assert!(asked == *said, "{about}: {question:?} of step {then}, kept");
+        }
+    }
+    assert!(answers(&mut again, questions) == now, "{about}: the present after its past");
+    assert_eq!(ready(again.saved()).unwrap().parameters, kept.parameters, "{about}");
+    let [went, goes] = [study, &mut again].map(|study| points(study, 2));
+    assert_eq!(bits(&went), bits(&goes), "{about}: it trained on otherwise");
+
+    // One that does not fit is left out, and one that is not of the past.
+    kept.past[0].values.pop();
+    kept.past[1].values[0] = f32::NAN;
+    kept.past.push(StudyMoment { step: 3, ..kept.past[2].clone() });
+    let left = build(again.started().spec, TALES).restore(&kept).unwrap();
+    assert_eq!(steps(&left), [2], "{about}");
 }
 
 #[test]

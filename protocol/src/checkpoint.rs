@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ExperimentSpec, trace::Array};
+use crate::{ExperimentSpec, Packed, trace::Array, wire::WireError};
 
 /// One parameter with AdamW's running means of its gradient and of its squared gradient.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,4 +54,59 @@ pub struct StudyCheckpoint {
     /// Of all models, `<model>.<path in the model>`, in the study's own order. What no optimizer moves
     /// has empty moments.
     pub parameters: Vec<SavedParameter>,
+    /// What was measured of the models last, packed, in the study's own order. Model files have none of it.
+    pub measured: Vec<Packed>,
+    /// Earlier moments of the same models, in order. Model files have none.
+    pub past: Vec<StudyMoment>,
+}
+
+impl StudyCheckpoint {
+    /// Megabytes that all moments may take up: it is written every few seconds.
+    pub const MOST_OF_PAST: u32 = 4;
+
+    /// A packed one. Those of earlier versions end with the parameters.
+    pub fn unpacked(packed: &Packed) -> Result<Self, WireError> {
+        packed.unpack().or_else(|error| {
+            let (step, vocabulary, parameters) = packed.unpack().map_err(|_| error)?;
+            Ok(Self { step, vocabulary, parameters, measured: Vec::new(), past: Vec::new() })
+        })
+    }
+}
+
+/// What a chapter's models were after so many steps, without what their optimizers kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StudyMoment {
+    pub step: u32,
+    /// Of all parameters, one after the other, in the order of the [`StudyCheckpoint`].
+    #[serde(with = "crate::floats")]
+    pub values: Vec<f32>,
+    /// As in the [`StudyCheckpoint`].
+    pub measured: Vec<Packed>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chapters_models_of_earlier_versions_are_read_without_a_past() {
+        let value = Array { shape: vec![2], values: vec![0.5, -1.0] };
+        let (first_moment, second_moment) = (vec![0.1, 0.2], vec![0.3, 0.4]);
+        let name = "rnn.w".to_owned();
+        let parameters = vec![SavedParameter { name, value, first_moment, second_moment }];
+        let vocabulary = vec!["a".to_owned()];
+        let measured = vec![Packed::of(&7_u8)];
+        let past =
+            vec![StudyMoment { step: 4, values: vec![1.0, 2.0], measured: measured.clone() }];
+        let now = StudyCheckpoint { step: 9, vocabulary, parameters, measured, past };
+        assert_eq!(StudyCheckpoint::unpacked(&Packed::of(&now)), Ok(now.clone()));
+        let before = Packed::of(&(now.step, &now.vocabulary, &now.parameters));
+        let read = StudyCheckpoint::unpacked(&before);
+        assert_eq!(
+            read,
+            Ok(StudyCheckpoint { measured: Vec::new(), past: Vec::new(), ..now.clone() })
+        );
+        let other = Packed::of(&(now.step, &now.vocabulary));
+        assert_eq!(StudyCheckpoint::unpacked(&other), Err(WireError::Malformed));
+    }
 }

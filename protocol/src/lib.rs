@@ -31,7 +31,7 @@ pub mod wire;
 
 pub use architecture::Architecture;
 pub use attention::AttentionRow;
-pub use checkpoint::{Checkpoint, StudyCheckpoint};
+pub use checkpoint::{Checkpoint, StudyCheckpoint, StudyMoment};
 pub use given::{GivenModel, TokenizerFile, Weights};
 pub use gpt::{SampleSpec, Sampling};
 pub use link::Link;

@@ -24,7 +24,7 @@ pub fn written(
     text: &str,
     with_optimizer: bool,
 ) -> Vec<Vec<u8>> {
-    let StudyCheckpoint { step, vocabulary, parameters } = checkpoint;
+    let StudyCheckpoint { step, vocabulary, parameters, .. } = checkpoint;
     // What no optimizer moves has no means.
     let parts = |which: usize| {
         parameters.iter().filter_map(move |saved| {
@@ -121,6 +121,8 @@ impl Reading {
             step: u32::try_from(step).unwrap_or(u32::MAX),
             vocabulary: vocabulary.unwrap_or_default(),
             parameters: saved,
+            measured: Vec::new(),
+            past: Vec::new(),
         };
         Ok(Some(Self { link, text, needs, checkpoint }))
     }

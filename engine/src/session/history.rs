@@ -81,6 +81,12 @@ impl<T> History<T> {
         Some(&self.kept[at].1)
     }
 
+    /// All moments before `step`, in order.
+    pub fn before(&mut self, step: u32) -> impl Iterator<Item = (u32, &mut T)> {
+        let earlier = self.kept.iter_mut().take_while(move |(kept, _)| *kept < step);
+        earlier.map(|(kept, moment)| (*kept, moment))
+    }
+
     /// The run is back at `step`: what came later is gone.
     pub fn forget_after(&mut self, step: u32) {
         self.kept.retain(|(kept, _)| *kept <= step);

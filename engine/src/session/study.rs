@@ -4,7 +4,7 @@ use core::{convert::Infallible, marker::PhantomData};
 
 use burn::tensor::Device;
 use unroll_model::{AnyStudy, Moment, Refusal, StudySlice};
-use unroll_protocol::{Packed, StudyPoint};
+use unroll_protocol::{Packed, Recorded, StudyCheckpoint, StudyPoint};
 
 use super::{experiment::Taken, history::History};
 
@@ -28,10 +28,10 @@ pub trait Studies: Sized {
     /// Builds what a packed [`StudySpec`](unroll_protocol::StudySpec) describes for `text`. All that only the
     /// chapters' engine reads is packed, so that the others leave out the code for it.
     fn new(spec: &Packed, text: &str, device: &Device) -> Result<Self, Refusal>;
-    /// A packed [`AnyStudy::saved`].
-    async fn saved(&mut self) -> Result<Packed, Refusal>;
+    /// A packed [`AnyStudy::saved`] with these moments, by step.
+    async fn saved(&mut self, past: Vec<(u32, &mut Self::Moment)>) -> Result<Packed, Refusal>;
     /// See [`AnyStudy::restore`]. Takes what [`saved`](Self::saved) gave.
-    fn restore(&mut self, saved: &Packed) -> Result<(), Refusal>;
+    fn restore(&mut self, saved: &Packed) -> Result<Vec<(u32, Self::Moment)>, Refusal>;
     /// A packed [`AnyStudy::started`].
     fn started(&self) -> Packed;
     /// How many parameters the models have together.
@@ -86,12 +86,16 @@ impl Studies for AnyStudy {
         Self::new(&spec.unpack()?, text, device)
     }
 
-    async fn saved(&mut self) -> Result<Packed, Refusal> {
-        Ok(Packed::of(&self.saved().await?))
+    async fn saved(&mut self, past: Vec<(u32, &mut Moment)>) -> Result<Packed, Refusal> {
+        let mut saved = self.saved().await?;
+        for (step, moment) in past {
+            saved.past.push(self.saved_at(step, moment).await?);
+        }
+        Ok(Packed::of(&saved))
     }
 
-    fn restore(&mut self, saved: &Packed) -> Result<(), Refusal> {
-        self.restore(&saved.unpack()?)
+    fn restore(&mut self, saved: &Packed) -> Result<Vec<(u32, Moment)>, Refusal> {
+        self.restore(&StudyCheckpoint::unpacked(saved)?)
     }
 
     fn started(&self) -> Packed {
@@ -146,13 +150,13 @@ impl<G: Marker> Studies for NoStudies<G> {
         Err(Refusal("This engine is the GPT lab's: it trains no chapter's models.".to_owned()))
     }
 
-    async fn saved(&mut self) -> Result<Packed, Refusal> {
+    async fn saved(&mut self, _: Vec<(u32, &mut Infallible)>) -> Result<Packed, Refusal> {
         match *self {
             Self::Never(never, _) => match never {},
         }
     }
 
-    fn restore(&mut self, _: &Packed) -> Result<(), Refusal> {
+    fn restore(&mut self, _: &Packed) -> Result<Vec<(u32, Infallible)>, Refusal> {
         match *self {
             Self::Never(never, _) => match never {},
         }
@@ -221,17 +225,22 @@ pub struct StudyRun<S: Studies> {
 }
 
 impl<S: Studies> StudyRun<S> {
-    /// `megabytes` are for its moments.
-    pub fn new(study: S, megabytes: u32) -> Self {
+    /// `megabytes` are for its moments, of which there are some already: `past`, by step.
+    pub fn new(study: S, past: Vec<(u32, S::Moment)>, megabytes: u32) -> Self {
         let history = History::new(study.parameters(), megabytes);
         let mut run = Self { study, points: Vec::new(), history };
         run.record();
+        past.into_iter().for_each(|(step, moment)| run.history.recall(step, moment));
         run
     }
 
-    /// The models as they are, for a file.
+    /// The models as they are, with as many of their moments as there is room for, for a file.
     pub async fn saved(&mut self) -> Result<Packed, String> {
-        self.study.saved().await.map_err(said)
+        let (step, parameters) = (self.study.step(), self.study.parameters());
+        let most = Recorded::most(StudyCheckpoint::MOST_OF_PAST, parameters);
+        let mut past: Vec<_> = self.history.before(step).collect();
+        Recorded::thin(&mut past, |(step, _)| *step, most, None);
+        self.study.saved(past).await.map_err(said)
     }
 
     /// Keeps the moment, unless it is kept already.

@@ -5,6 +5,7 @@ use core::{any::Any, slice};
 /// Whatever training had changed of a study after some step, and its answers are computed from.
 ///
 /// Weights are shared with the study until it trains on, so taking one costs next to nothing.
+#[derive(Debug)]
 pub struct Moment(Vec<Box<dyn Any>>);
 
 impl Moment {

@@ -3,13 +3,14 @@
 use core::slice;
 
 use burn::{module::Module, tensor::Tensor};
-use unroll_protocol::checkpoint::SavedParameter;
+use serde::{Serialize, de::DeserializeOwned};
+use unroll_protocol::{Array, Packed, checkpoint::SavedParameter};
 
 use super::Refusal;
 use crate::{
     optimizer::{Moments, Optimizer},
     parameters::{Named, named_parameters},
-    read::ReadError,
+    read::{ReadError, read_all},
     training::checkpoint::{self, CheckpointError},
 };
 
@@ -17,32 +18,45 @@ use crate::{
 const VARIANCE: &str = ".variance";
 
 /// What goes through all that a study's training goes on from, see [`Study::keep`](super::Study::keep).
-pub struct Keeper<'a>(Doing<'a>);
+pub struct Keeper<'a> {
+    doing: Doing<'a>,
+    /// Of a moment, which histories are no part of: they go on from one to the next.
+    is_past: bool,
+}
 
 enum Doing<'a> {
     Saving(Saving),
-    /// Puts back what was saved, in the same order, of models after so many steps.
-    Restoring(slice::Iter<'a, &'a SavedParameter>, u32),
+    /// Puts back what was saved and measured, in the same order, of models after so many steps.
+    Restoring(slice::Iter<'a, &'a SavedParameter>, slice::Iter<'a, Packed>, u32),
 }
 
-/// Parameters by name; the optimizer's running means of those that have any.
 #[derive(Default)]
-pub(super) struct Saving(Vec<(Named, Option<Moments>)>);
+pub(super) struct Saving {
+    /// By name; the optimizer's running means of those that have any.
+    parameters: Vec<(Named, Option<Moments>)>,
+    measured: Vec<Packed>,
+}
 
 impl Saving {
-    /// What the study whose `keep` this is goes on from.
-    pub(super) fn of(keep: impl FnOnce(&mut Keeper<'_>)) -> Self {
-        let mut keeper = Keeper(Doing::Saving(Self::default()));
+    /// What the study whose `keep` this is goes on from; `is_past` while it is at a moment.
+    pub(super) fn of(is_past: bool, keep: impl FnOnce(&mut Keeper<'_>)) -> Self {
+        let mut keeper = Keeper { doing: Doing::Saving(Self::default()), is_past };
         keep(&mut keeper);
-        match keeper.0 {
+        match keeper.doing {
             Doing::Saving(saving) => saving,
             Doing::Restoring(..) => Self::default(),
         }
     }
 
     /// Reads all of it back. The future owns what it reads, so training may go on meanwhile.
-    pub(super) async fn read(self) -> Result<Vec<SavedParameter>, ReadError> {
-        checkpoint::read_saved(self.0).await
+    pub(super) async fn read(self) -> Result<(Vec<SavedParameter>, Vec<Packed>), ReadError> {
+        Ok((checkpoint::read_saved(self.parameters).await?, self.measured))
+    }
+
+    /// As [`read`](Self::read), but of the parameters only their values, one after the other.
+    pub(super) async fn read_values(self) -> Result<(Vec<f32>, Vec<Packed>), ReadError> {
+        let tensors: Vec<_> = self.parameters.into_iter().map(|((.., value), _)| value).collect();
+        Ok((read_all(tensors).await?.concat(), self.measured))
     }
 
     /// Puts `saved` back into the study whose `keep` this is, of which `self` was just made.
@@ -53,10 +67,11 @@ impl Saving {
     pub(super) fn restore(
         self,
         saved: &[SavedParameter],
+        measured: &[Packed],
         step: u32,
         keep: impl FnOnce(&mut Keeper<'_>),
     ) -> Result<(), Refusal> {
-        let expected: Vec<Named> = self.0.into_iter().map(|(named, _)| named).collect();
+        let expected: Vec<Named> = self.parameters.into_iter().map(|(named, _)| named).collect();
         // Programs that rewrite a file bring it into an order of their own.
         let place = |saved: &&SavedParameter| {
             expected.iter().position(|(name, ..)| *name == saved.name).unwrap_or(expected.len())
@@ -76,7 +91,8 @@ impl Saving {
         if let Some(saved) = saved.iter().find(is_negative) {
             return Err(CheckpointError::NotFinite { name: saved.name.clone() }.into());
         }
-        keep(&mut Keeper(Doing::Restoring(saved.iter(), step)));
+        let doing = Doing::Restoring(saved.iter(), measured.iter(), step);
+        keep(&mut Keeper { doing, is_past: false });
         Ok(())
     }
 }
@@ -103,16 +119,16 @@ impl Keeper<'_> {
         parameters: Vec<Named>,
         optimizer: &Optimizer,
     ) -> Option<(Vec<Tensor<1>>, Vec<Moments>, u32)> {
-        match &mut self.0 {
+        match &mut self.doing {
             Doing::Saving(saving) => {
-                let moments = optimizer.moments().iter().cloned().map(Some);
-                let named = parameters
-                    .into_iter()
-                    .map(|(path, shape, value)| (format!("{name}.{path}"), shape, value));
-                saving.0.extend(named.zip(moments));
+                // A moment's models have no optimizer's means.
+                let mut moments = optimizer.moments().iter().cloned();
+                saving.parameters.extend(parameters.into_iter().map(|(path, shape, value)| {
+                    ((format!("{name}.{path}"), shape, value), moments.next())
+                }));
                 None
             }
-            Doing::Restoring(saved, step) => {
+            Doing::Restoring(saved, _, step) => {
                 let (mut values, mut moments) = (Vec::new(), Vec::new());
                 for ((_, _, value), saved) in parameters.iter().zip(saved) {
                     let [first, second] = [&saved.first_moment, &saved.second_moment];
@@ -126,11 +142,11 @@ impl Keeper<'_> {
 
     /// Numbers that no optimizer moves.
     pub(super) fn tensor(&mut self, name: String, tensor: &mut Tensor<1>) {
-        match &mut self.0 {
+        match &mut self.doing {
             Doing::Saving(saving) => {
-                saving.0.push(((name, tensor.dims().to_vec(), tensor.clone()), None));
+                saving.parameters.push(((name, tensor.dims().to_vec(), tensor.clone()), None));
             }
-            Doing::Restoring(saved, _) => {
+            Doing::Restoring(saved, ..) => {
                 if let Some(saved) = saved.next() {
                     *tensor = put(&saved.value.values, tensor);
                 }
@@ -138,12 +154,47 @@ impl Keeper<'_> {
         }
     }
 
+    /// What was measured of the models. Stays as it is where that was not saved.
+    pub(super) fn measured<T: Serialize + DeserializeOwned>(&mut self, value: &mut T) {
+        match &mut self.doing {
+            Doing::Saving(saving) => saving.measured.push(Packed::of(value)),
+            Doing::Restoring(_, measured, _) => {
+                if let Some(Ok(saved)) = measured.next().map(Packed::unpack) {
+                    *value = saved;
+                }
+            }
+        }
+    }
+
+    /// What was measured at steps so far, with those steps.
+    pub(super) fn history<T: Serialize + DeserializeOwned>(&mut self, value: &mut T) {
+        match &mut self.doing {
+            Doing::Saving(saving) if self.is_past => saving.measured.push(Packed::default()),
+            _ => self.measured(value),
+        }
+    }
+
     /// The number of steps taken, where the study counts them itself.
     pub(super) fn step(&mut self, step: &mut u32) {
-        if let Doing::Restoring(_, restored) = &self.0 {
+        if let Doing::Restoring(.., restored) = &self.doing {
             *step = *restored;
         }
     }
+}
+
+/// Parameters like these with the values that `all` has of them one after the other, and nothing that an
+/// optimizer kept; `None` if `all` has more or fewer.
+pub(super) fn with_values(like: &[SavedParameter], all: &[f32]) -> Option<Vec<SavedParameter>> {
+    let mut rest = all;
+    let one = |saved: &SavedParameter| {
+        let (values, others) = rest.split_at_checked(saved.value.values.len())?;
+        rest = others;
+        let value = Array { shape: saved.value.shape.clone(), values: values.to_vec() };
+        let (first_moment, second_moment) = (Vec::new(), Vec::new());
+        Some(SavedParameter { name: saved.name.clone(), value, first_moment, second_moment })
+    };
+    let parameters = like.iter().map(one).collect::<Option<Vec<_>>>()?;
+    rest.is_empty().then_some(parameters)
 }
 
 /// These values in place of those of `like`; zeros where there are none.

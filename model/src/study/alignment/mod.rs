@@ -139,6 +139,7 @@ impl super::Study for Study {
 
     fn keep(&mut self, keeper: &mut Keeper<'_>) {
         self.training.keep(self.spec.kinds().into_iter().map(AttentionKind::id), keeper);
+        keeper.measured(&mut self.measured);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

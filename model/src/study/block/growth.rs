@@ -2,7 +2,7 @@
 
 use unroll_protocol::{
     Array,
-    study::block::{CONTEXT, Growth, Shown, Source},
+    study::block::{CONTEXT, Growth, Shown},
 };
 
 use super::{Passage, Refusal, Study, stream::mean_sizes};
@@ -16,9 +16,8 @@ const SHARE: u32 = 16;
 /// there are fewer than 400.
 pub(super) struct History {
     passage: Passage,
-    sources: Vec<Source>,
-    steps: Vec<u32>,
-    lengths: Vec<f32>,
+    /// By step, a length for each source.
+    pub(super) measured: Vec<(u32, Vec<f32>)>,
 }
 
 impl History {
@@ -29,12 +28,12 @@ impl History {
         let start = || data.training.iter().copied().take(CONTEXT as usize).collect();
         let ids = window.map_or_else(start, |window| window.inputs);
         let passage = Passage { position: ids.len().saturating_sub(1), ids, dropped: 0 };
-        Self { passage, sources: Vec::new(), steps: Vec::new(), lengths: Vec::new() }
+        Self { passage, measured: Vec::new() }
     }
 
     /// Whether the model after `step` steps is to be measured, and was not yet.
     pub(super) fn is_due(&self, step: u32) -> bool {
-        is_due(self.steps.last().copied(), step)
+        is_due(self.measured.last().map(|(last, _)| *last), step)
     }
 }
 
@@ -46,24 +45,21 @@ fn is_due(last: Option<u32>, step: u32) -> bool {
 impl Study {
     /// Measures the full model as it is, between two steps.
     pub(super) async fn measure(&mut self) -> Result<(), Refusal> {
-        let (sources, lengths) = mean_sizes(self.model(Shown::Full), &self.growth.passage).await?;
-        let step = self.training.step();
-        let history = &mut self.growth;
-        history.sources = sources;
-        history.steps.push(step);
-        history.lengths.extend(lengths);
+        let (_, lengths) = mean_sizes(self.model(Shown::Full), &self.growth.passage).await?;
+        self.growth.measured.push((self.training.step(), lengths));
         Ok(())
     }
 
     /// The history so far, and the model as it is now.
     pub(super) async fn grown(&self) -> Result<Growth, Refusal> {
-        let History { passage, steps, lengths, .. } = &self.growth;
+        let History { passage, measured } = &self.growth;
         let (sources, now) = mean_sizes(self.model(Shown::Full), passage).await?;
         let step = self.training.step();
         // Asked about a moment, it knows what came later.
-        let known = steps.partition_point(|at| *at <= step);
-        let mut steps = steps[..known].to_vec();
-        let mut values = lengths[..known * sources.len()].to_vec();
+        let earlier =
+            measured.iter().filter(|(at, lengths)| *at <= step && lengths.len() == sources.len());
+        let (mut steps, values): (Vec<u32>, Vec<_>) = earlier.cloned().unzip();
+        let mut values = values.concat();
         if steps.last() != Some(&step) {
             steps.push(step);
             values.extend(now);

@@ -120,6 +120,7 @@ impl super::Study for Study {
 
     fn keep(&mut self, keeper: &mut Keeper<'_>) {
         self.training.keep(["full", "without"], keeper);
+        keeper.history(&mut self.growth.measured);
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {

@@ -164,6 +164,7 @@ impl super::Study for Study {
         for Network { cell, learner } in &mut self.networks {
             learner.keep(cell.id(), keeper);
         }
+        keeper.measured(&mut self.accuracy);
         keeper.step(&mut self.step);
     }
 

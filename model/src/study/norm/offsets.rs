@@ -4,6 +4,7 @@
 //! `u` is a fixed random row for each previous character, so that only the biases can learn.
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
+use serde::{Deserialize, Serialize};
 use unroll_protocol::study::norm::{Offset, Treatment};
 
 use super::{
@@ -43,6 +44,12 @@ struct Layer {
     bias: Tensor<1>,
     /// β, only in the version that adds it after subtracting the mean.
     beta: Option<Tensor<1>>,
+    measured: Measured,
+}
+
+/// What was measured of one layer's steps.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+struct Measured {
     first_loss: Option<f32>,
     promised: f64,
 }
@@ -66,8 +73,7 @@ impl Offsets {
             treatment,
             bias: Tensor::zeros([size], device),
             beta: (treatment == Treatment::After).then(|| Tensor::zeros([size], device)),
-            first_loss: None,
-            promised: 0.0,
+            measured: Measured::default(),
         };
         Ok(Self {
             inputs: Tensor::from_data(table, device).select(0, previous),
@@ -115,6 +121,7 @@ impl Offsets {
             if let Some(beta) = &mut layer.beta {
                 keeper.tensor(name("beta"), beta);
             }
+            keeper.measured(&mut layer.measured);
         }
         keeper.step(&mut self.step);
     }
@@ -171,8 +178,8 @@ impl Offsets {
         };
         let (shown, slopes) = values.split_at(values.len() - count);
         for ((layer, &slope), &loss) in layers.iter_mut().zip(slopes).zip(shown) {
-            layer.first_loss.get_or_insert(loss);
-            layer.promised += rate * f64::from(slope);
+            layer.measured.first_loss.get_or_insert(loss);
+            layer.measured.promised += rate * f64::from(slope);
         }
         self.layers = layers;
         self.step += 1;
@@ -196,8 +203,8 @@ impl Offsets {
             bias: read[0].clone(),
             gradient: read[1].clone(),
             loss: read[2][0],
-            first_loss: layer.first_loss.unwrap_or(read[2][0]),
-            promised: layer.promised as f32,
+            first_loss: layer.measured.first_loss.unwrap_or(read[2][0]),
+            promised: layer.measured.promised as f32,
             learning_rate: self.rate,
         });
         Ok(offsets.collect())
