@@ -537,12 +537,40 @@ export async function exported(page, figure, kind = "json", within = page) {
   return kind === "json" ? JSON.parse(text) : text;
 }
 
-/** That no task of the page's main thread takes 50 ms of processor time while `act` runs; returns them. */
+/** Milliseconds that a fixed piece of work takes in the page where the limit of 50 ms was set: twice what the
+ *  machine needed on which this was measured (46 ms). */
+const USUAL_WORK = 92;
+
+/** How many times slower than there scripts run at the moment; at least 1. */
+async function slowness(page) {
+  const times = await page.evaluate(() =>
+    Array.from({ length: 5 }, () => {
+      const start = performance.now();
+      const sums = new Map();
+      for (let i = 0, x = 1; i < 400_000; i++) {
+        x = (x * 48_271) % 2_147_483_647;
+        const key = `k${x & 1023}`;
+        sums.set(key, (sums.get(key) ?? 0) + 1 / x);
+      }
+      return performance.now() - start;
+    }),
+  );
+  return Math.max(1, Math.min(...times) / USUAL_WORK);
+}
+
+/**
+ * That no task of the page's main thread takes 50 ms of processor time while `act` runs; returns them. Where
+ * the machine is slower than the limit is meant for, it is that much higher.
+ */
 export async function staysFree(t, site, page, act) {
   const tasks = (await taskTimes(site, page, act)).sort((a, b) => b - a);
   t.diagnostic(`the longest of ${tasks.length} tasks: ${tasks.slice(0, 3).map((ms) => ms.toFixed(1)).join(", ")} ms`);
   assert(tasks.length > 0, "tasks were seen");
-  if (tasks[0] >= 50) throw new TooLong(`a task took ${tasks[0]} ms of processor time`);
+  if (tasks[0] < 50) return tasks;
+  const times = await slowness(page);
+  const said = `a task took ${tasks[0]} ms of processor time, the machine ${times.toFixed(2)} times the usual`;
+  if (tasks[0] >= 50 * times) throw new TooLong(said);
+  t.diagnostic(said);
   return tasks;
 }
 

@@ -92,18 +92,23 @@ async function moments(page) {
   return run ? (await files(page, `moments/${run.name}`)).map(({ name }) => Number(name)).sort((a, b) => a - b) : [];
 }
 
+/** The figure's cells at this moment, of which there is one for each step. */
+async function cellsAt(page, step, figure) {
+  // It may come from its file just now.
+  await byId(page, "time-track").focus();
+  await page.keyboard.press("Home");
+  for (let at = 0; at < step; at++) await page.keyboard.press("ArrowRight");
+  await numberUntil(page, "time-shown", (shown) => shown === step, `${step}`);
+  await settled(page);
+  return (await exported(page, figure)).values;
+}
+
 /** That every one of these moments is shown with the cells that it had, from the last to the first. */
-async function seenAgain(page, seen) {
+async function seenAgain(page, seen, figure = "attention") {
   const track = byId(page, "time-track");
   const present = await number(page, "loss-step");
   for (let step = seen.length - 1; step >= 0; step--) {
-    // It may come from its file just now.
-    await track.focus();
-    await page.keyboard.press("Home");
-    for (let at = 0; at < step; at++) await page.keyboard.press("ArrowRight");
-    await numberUntil(page, "time-shown", (shown) => shown === step, `${step}`);
-    await settled(page);
-    assert.deepEqual((await exported(page, "attention")).values, seen[step], `step ${step}`);
+    assert.deepEqual(await cellsAt(page, step, figure), seen[step], `step ${step}`);
   }
   await track.focus();
   await page.keyboard.press("End");
@@ -523,7 +528,7 @@ async function keptAt(page, step) {
   await eventually(async () => (last = await keptStep(page)) === step, () => `it is kept at ${step}, not at ${last}`);
 }
 
-test("a chapter goes on where it was left, to the same losses and with its curve", async (t) => {
+test("a chapter goes on where it was left, to the same losses, with its curve and its moments", async (t) => {
   const straight = await site.open(t, RNN);
   await rests(straight, WARM);
   await stepTo(straight, WARM + 6);
@@ -540,9 +545,13 @@ test("a chapter goes on where it was left, to the same losses and with its curve
 
   await keptAt(page, WARM + 3);
   const before = await loss(page);
+  const seen = [];
+  for (let step = 0; step < 3; step++) seen.push(await cellsAt(page, step, "unrolled"));
+  assert.notDeepEqual(seen[0], seen[2]);
   await page.reload();
   await rests(page, WARM + 3);
   await left(page).waitFor();
+  await seenAgain(page, seen, "unrolled");
   assert.equal((await left(page).textContent()).match(LEFT)[1], String(WARM + 3));
   assert.equal(await loss(page), before, "the curve came along");
   await stepTo(page, WARM + 6);

@@ -166,6 +166,59 @@ test("the lab has a twin too, and both start over together", async (t) => {
   assert((await followed(page)) >= step);
 });
 
+/** The steps of the kept runs whose files' names begin with this. */
+const keptSteps = (page, kind) =>
+  page.evaluate(async (kind) => {
+    const root = await navigator.storage.getDirectory();
+    const folder = await root.getDirectoryHandle("runs", { create: true });
+    const steps = [];
+    for await (const [name, handle] of folder.entries()) {
+      const file = name.startsWith(kind) ? await handle.getFile().catch(() => null) : null;
+      const bytes = new Uint8Array((await file?.arrayBuffer().catch(() => null)) ?? []);
+      // Eight bytes, then the length and the checksum of the head, which begins with the step.
+      for (let [at, shift, step] = [16, 0, 0]; at < bytes.length; at++, shift += 7) {
+        step |= (bytes[at] & 127) << shift;
+        if (bytes[at] < 128) {
+          steps.push(step);
+          break;
+        }
+      }
+    }
+    return steps;
+  }, kind);
+
+test("after a reload the twin goes on where it was, beside its run", async (t) => {
+  const page = await site.open(t, `${SMALL}&twin=seed:2`);
+  await live(byId(page, "twin"), "attention");
+  await train(page, 40);
+  const step = await followed(page);
+  const loss = await byId(page, "twin-loss").textContent();
+  for (const kind of ["run", "twin"]) {
+    await eventually(async () => (await keptSteps(page, kind)).join() === `${step}`, `the ${kind} is kept`);
+  }
+  await page.reload();
+  await live(byId(page, "twin"), "attention");
+  await settled(page);
+  // The run is offered, not its twin.
+  assert.match(await byId(page, "kept-offer").textContent(), new RegExp(`step ${step}, loss`));
+  await page.evaluate(() => {
+    const twin = document.querySelector('[data-testid="twin-step"]');
+    window.steps = [];
+    new MutationObserver(() => window.steps.push(twin.textContent)).observe(twin, { characterData: true, childList: true, subtree: true });
+  });
+  await byId(page, "kept-continue").click();
+  await numberUntil(page, "loss-step", (now) => now === step, `${step}`);
+  assert.equal(await followed(page), step);
+  assert.deepEqual(await page.evaluate(() => window.steps), [`${step}`], "none of its steps was taken again");
+  assert.equal(await byId(page, "twin-loss").textContent(), loss);
+  // Both go on in their own files.
+  await train(page, step + 3);
+  const later = await followed(page);
+  for (const kind of ["run", "twin"]) {
+    await eventually(async () => (await keptSteps(page, kind)).join() === `${later}`, `the ${kind} is kept again`);
+  }
+});
+
 test("what is looked at is the same in both halves, whichever is used", async (t) => {
   const page = await site.open(t, "?chapter=norm&twin=norm-batch:4");
   await numberUntil(page, "loss-step", (step) => step > 0, "above 0");

@@ -51,6 +51,9 @@ const PIECE: usize = 1 << 20;
 const MODEL: &str = ".safetensors";
 /// The head of a file is within so many bytes.
 const HEAD: f64 = 8192.0;
+/// How the name of a run's file begins, and that of a twin's run.
+const RUN: &str = "run";
+const TWIN: &str = "twin";
 /// Which chapters are kept, in the browser's local storage.
 const STUDIES: &str = "unroll-kept-chapters";
 
@@ -90,6 +93,8 @@ pub enum Act {
     Moment,
     /// Offers the run that was kept last, if there is one.
     Offer,
+    /// Has a twin go on with the run that was kept of it and came furthest, but no further than this step.
+    Rejoin(u32),
     /// Finds the run that a native engine has, and starts that engine.
     Join,
 }
@@ -100,6 +105,7 @@ const KEEP: Fetch<Keep> = part!(keep: Keep = Keep {
             Act::Keep => save(store).await,
             Act::Moment => moments::came(store).await,
             Act::Offer => list::offer(store).await,
+            Act::Rejoin(most) => list::rejoin(store, most).await,
             Act::Join => native::join(store).await,
         }
     }),
@@ -132,6 +138,14 @@ pub fn kept(store: Store, act: Act) {
             Err(_) => {}
         }
     });
+}
+
+/// Has a twin that is far behind go on from what was kept of it, see [`Act::Rejoin`].
+pub async fn rejoin(store: Store, most: u32) {
+    // Where the part can't be fetched, the twin trains from where it is.
+    if let Ok(keep) = KEEP().await {
+        (keep.act)(store, Act::Rejoin(most)).await;
+    }
 }
 
 /// Whether a state of the chapter's models is kept. Answers at once, and fetches nothing.
@@ -204,6 +218,8 @@ fn is_model(file: &File) -> bool {
 pub struct Keeping {
     /// Its file; `None` before the first time.
     pub file: Option<String>,
+    /// It is that of a twin beside a run that is kept: it goes on beside that, and is not offered by itself.
+    pub is_twin: bool,
     /// All files that this tab holds, also those of runs that it has left.
     mine: Vec<String>,
     /// It is being written.
@@ -242,7 +258,7 @@ async fn save(store: Store) {
     let known = store.keeping(|keeping| keeping.file.clone());
     let name = match &known {
         Some(name) => name.clone(),
-        None => new_name("run"),
+        None => new_name(if store.keeping(|keeping| keeping.is_twin) { TWIN } else { RUN }),
     };
     let done = match known {
         Some(_) => true,
@@ -452,15 +468,21 @@ async fn go_on(store: Store, name: &str) {
         );
         return;
     };
-    let Ok(run) = read(&entry).await else {
-        store.notify(
+    match resumed(store, &entry).await {
+        Ok(run) => store.take_up_run(run),
+        Err(Damaged) => store.notify(
             Severity::Refusal,
             "That run can’t be opened: its file is damaged. The model you see is unchanged.",
-        );
-        return;
-    };
+        ),
+    }
+}
+
+/// A kept run, to go on with.
+async fn resumed(store: Store, entry: &Entry) -> Result<Run, Damaged> {
+    let run = read(entry).await?;
+    let name = &entry.name;
     // Where another tab has it open, this one goes on in a file of its own.
-    let file = hold(store, name).await.then(|| name.to_owned());
-    let past = Some(moments::past_of(name.to_owned(), &run.checkpoint));
-    store.take_up_run(Run { file, past, ..run });
+    let file = hold(store, name).await.then(|| name.clone());
+    let past = Some(moments::past_of(name.clone(), &run.checkpoint));
+    Ok(Run { file, past, ..run })
 }

@@ -235,6 +235,8 @@ impl Store {
         // What it has to say is said on the one page.
         let lab = Self { notices: self.notices, ..lab };
         lab.pace.update_value(Pace::number_apart);
+        let embedded = self.link.with_untracked(|link| link.embed);
+        lab.keeping(|keeping| keeping.is_twin = !embedded);
         lab.source.set(self.source.get_untracked());
         lab.probe.set(self.probe.get_untracked());
         lab.open();

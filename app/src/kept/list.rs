@@ -15,15 +15,15 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, Element, HtmlElement};
 
 use super::{
-    MOST, elsewhere,
+    MOST, RUN, TWIN, elsewhere,
     file::{Head, checksum},
     folder::{self, Entry, RUNS, Trouble},
-    go_on, head_of, labels, model_file, moments, new_name, shelf, studies,
+    go_on, head_of, labels, model_file, moments, new_name, resumed, shelf, studies,
 };
 use crate::{
     controls::{counted, four_digits, general, grouped, in_words, pairs_of},
     reactive::{effect, memo},
-    store::{Severity, Store},
+    store::{Run, Severity, Store},
 };
 
 /// The button that takes a deletion back.
@@ -52,6 +52,16 @@ struct Row {
     head: Option<Head>,
     /// Whether it is the run of another tab.
     elsewhere: bool,
+}
+
+impl Row {
+    fn is_twin(&self) -> bool {
+        is_twin(&self.file)
+    }
+}
+
+fn is_twin(file: &str) -> bool {
+    file.starts_with(TWIN)
 }
 
 /// All kept runs, the newest first.
@@ -163,15 +173,52 @@ fn spark(losses: &[f32]) -> String {
     losses.iter().enumerate().map(point).collect::<Vec<_>>().join(" ")
 }
 
-/// Offers the newest run that no other tab has open.
+/// Offers the newest run that no other tab has open. That of a twin comes with the run beside it.
 pub(super) async fn offer(store: Store) {
     let Ok(rows) = rows(store).await else { return };
-    let newest = rows.into_iter().find(|row| row.head.is_some() && !row.elsewhere);
+    let newest =
+        rows.into_iter().find(|row| row.head.is_some() && !row.elsewhere && !row.is_twin());
     // The learner may have begun, and been kept, in the meantime.
     let Some(row) = newest.filter(|_| store.keeping(|keeping| keeping.file.is_none())) else {
         return;
     };
     store.offer.set(Some(Arc::new(move || card(store, row.clone()))));
+}
+
+/// See [`Act::Rejoin`](super::Act::Rejoin).
+pub(super) async fn rejoin(store: Store, most: u32) {
+    let Ok(entries) = folder::entries(RUNS).await else { return };
+    let others = elsewhere(store).await;
+    let mut furthest: Option<(u32, Entry)> = None;
+    for entry in entries.into_iter().filter(|entry| is_twin(&entry.name)) {
+        let Ok(head) = head_of(&entry).await else { continue };
+        let is_further = furthest.as_ref().is_none_or(|(step, _)| head.step > *step);
+        if is_further && head.step <= most && !others.contains(&entry.name) && fits(store, &head) {
+            furthest = Some((head.step, entry));
+        }
+    }
+    let Some((_, entry)) = furthest else { return };
+    // Where its file is damaged it trains from where it is.
+    let Ok(run) = resumed(store, &entry).await else { return };
+    // Meanwhile the learner may have ended the twin, or changed what it is.
+    let still = store.link.try_with_untracked(|link| link.experiment() == run.link.experiment());
+    if still == Some(true) && store.source.with_untracked(|source| source.text == run.source.text) {
+        // One sentence for both.
+        let probe = store.probe.get_untracked();
+        store.take_up_run(Run { probe, ..run });
+    }
+}
+
+/// Whether what was kept is further than the model on show, and of the same settings and text.
+fn fits(store: Store, head: &Head) -> bool {
+    let Some(step) = store.step.try_get_untracked() else { return false };
+    let pairs = pairs_of(&head.query);
+    let (kept, _) = Link::parse_query(pairs.iter().map(|(name, value)| (&**name, &**value)));
+    let sum = store.source.with_untracked(|source| checksum(source.text.as_bytes()));
+    head.step > step
+        && !head.query.is_empty()
+        && head.text_sum == Some(sum)
+        && store.link.with_untracked(|link| link.experiment() == kept.experiment())
 }
 
 fn card(store: Store, row: Row) -> AnyView {
@@ -425,7 +472,7 @@ async fn duplicate(store: Store, file: &str) {
         return;
     }
     let Some(entry) = entries.into_iter().find(|entry| entry.name == file) else { return };
-    let copy = new_name("run");
+    let copy = new_name(RUN);
     let text = head_of(&entry).await.map_or_else(|_| String::new(), |head| head.text);
     let copied = match folder::put(RUNS, &copy, &entry.file).await {
         Ok(()) => moments::copy(file, &copy).await,
@@ -496,6 +543,12 @@ fn item(row: Row, bin: Bin, renamed: RwSignal<Option<String>>, sum: Memo<u32>) -
     let store = bin.store;
     let own = store.keeping(|keeping| keeping.file.as_ref() == Some(&row.file));
     let (damaged, elsewhere) = (row.head.is_none(), row.elsewhere);
+    let beside = match (row.is_twin(), elsewhere) {
+        (true, true) => " (open as a twin)",
+        (true, false) => " (trained as a twin)",
+        (false, true) => " (open in another tab)",
+        (false, false) => "",
+    };
     let [title, rest] = said(&row);
     let head = row.head.clone();
     let otherwise = move || {
@@ -552,7 +605,7 @@ fn item(row: Row, bin: Bin, renamed: RwSignal<Option<String>>, sum: Memo<u32>) -
             <div class="kept-line">
                 <p>
                     <span translate="no"><span id=id("title")>{title}</span>{rest}</span>
-                    {own.then_some(" (the run on this page)")}{elsewhere.then_some(" (open in another tab)")}
+                    {if own { " (the run on this page)" } else { beside }}
                 </p>
                 {picture}
             </div>

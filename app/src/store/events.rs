@@ -196,7 +196,9 @@ impl Store {
             }));
         } else {
             self.pace.update_value(|pace| pace.saved = Some(Arc::from(checkpoint)));
-            if !self.link.with_untracked(|link| link.embed) {
+            // A twin looks like a page in another's frame, in which nothing is kept.
+            let embedded = self.link.with_untracked(|link| link.embed);
+            if !embedded || self.keeping(|keeping| keeping.is_twin) {
                 kept::kept(self, kept::Act::Keep);
             }
         }

@@ -10,9 +10,13 @@ use super::{
 use crate::{
     corpora,
     course::{Labs, Run, run::Series},
+    kept,
     reactive::{effect, effect_with_last, memo},
     store::{Severity, Source, Store},
 };
+
+/// Steps that a twin takes at once, rather than look for what was kept of it.
+const FAR: u32 = 20;
 
 /// Keeps the links of a run and its twin together, whichever of the two is changed.
 pub fn follow_link(leader: Leader, twin: Store) {
@@ -120,6 +124,9 @@ pub fn follow_run(leader: Leader, twin: Run) {
         Some(lab) => lab.diverged.with(Option::is_some),
         None => store.diverged.with(Option::is_some),
     };
+    // Of which model it was looked whether it was this far before the page was opened, and whether that is
+    // still being looked for.
+    let (sought, seeks) = (StoredValue::new(None::<u32>), RwSignal::new(false));
     // From which step of which model it was last told to go on. It is told where to stop, not how far
     // to go: a model that is just being made anew has another step by the time it hears.
     let told = StoredValue::new(None::<(u32, u32)>);
@@ -127,7 +134,15 @@ pub fn follow_run(leader: Leader, twin: Run) {
         let (to, from) = (run.step.get(), twin.step.get());
         let of = twin.questions.generation.get();
         let can = twin.idle.with(Option::is_none) && twin.told.get() == RunState::Paused;
-        if can && from < to && !diverged() && told.get_value() != Some((of, from)) {
+        if lab.is_none() && can && to.saturating_sub(from) > FAR && sought.get_value() != Some(of) {
+            sought.set_value(Some(of));
+            seeks.set(true);
+            spawn_local(async move {
+                kept::rejoin(store, to).await;
+                seeks.try_set(false);
+            });
+        }
+        if can && from < to && !diverged() && !seeks.get() && told.get_value() != Some((of, from)) {
             told.set_value(Some((of, from)));
             twin.questions.train_until(to);
         }
