@@ -15,19 +15,27 @@ import {
   parameter,
   paused,
   settled,
+  train,
   useSite,
 } from "./harness.mjs";
 
 const site = useSite();
 /** Steps the chapter takes by itself. */
-const WARM = 100;
+const WARM = 40;
+/** Steps after which its line is there. */
+const LEARNED = 100;
 
-/** Opens the chapter and waits until its models have taken their first steps and rest. */
-async function open(t, query = "", options = {}) {
-  const page = await site.open(t, `?chapter=alignment${query}`, options);
-  await live(page, "alignment");
-  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+/** Waits until the models have taken so many steps and rest. */
+async function rested(page, steps) {
+  await numberUntil(page, "loss-step", (step) => step >= steps, `at least ${steps}`);
   await paused(page);
+}
+
+/** Opens the chapter with models that have learned something. */
+async function open(t, query = "", options = {}) {
+  const page = await site.open(t, `?chapter=alignment&step=${LEARNED}${query}`, options);
+  await live(page, "alignment");
+  await rested(page, LEARNED);
   return page;
 }
 
@@ -92,6 +100,22 @@ test("the matrix changes while it trains, and attention leads on the same steps"
     await byId(page, "alignment-lengths-note").textContent()));
 });
 
+test("the line is yet to come when the chapter opens, and rows keep their height while it does", async (t) => {
+  const page = await site.open(t, "?chapter=alignment");
+  await live(page, "alignment");
+  await rested(page, WARM);
+  const story = (number) => byId(page, `beat-${number}`).innerText();
+  const height = () => byId(page, "alignment-weights-cells").evaluate((cells) => cells.clientHeight);
+  await eventually(async () => /have \d+% of the weight\. Press Train/.test(await story(3)));
+  const before = await height();
+  assert.match(await byId(page, "figure-alignment").innerText(), /95%[^]*without attention it writes[^]*Red is wrong/i);
+  await train(page, 200);
+  await eventually(async () => /have \d+% of the weight\. Press “Replay”/.test(await story(3)));
+  await eventually(async () => /Press “Replay”/.test(await story(1)));
+  assert.equal(await height(), before);
+  assert.match(await story(6), /Over the lengths trained on, 1 to 8, /);
+});
+
 test("the decoder is stepped one character at a time", async (t) => {
   const page = await open(t);
   const whole = await output(page);
@@ -132,8 +156,7 @@ test("two ways to look back stand side by side, each with its matrix", async (t)
   assert.equal(await byId(page, "figure-alignment-weights-beside").count(), 0);
   await byId(page, "try-dot").click();
   await byId(page, "figure-alignment-weights-beside").waitFor();
-  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
-  await paused(page);
+  await rested(page, WARM);
   await byId(page, "alignment-output-1-0").hover();
   await eventually(async () => /Luong dot read/.test(await byId(page, "alignment-weights-beside-readout").textContent()));
   assert(Math.abs(sum(await shares(page)) - 1) < 1e-4);
@@ -223,10 +246,9 @@ test("each view comes on show and is live", async (t) => {
 });
 
 test("a search keeps several dates, beside the greedy one", async (t) => {
-  const page = await site.open(t, "?chapter=alignment&alignment-task=dates&view=beam");
+  const page = await site.open(t, `?chapter=alignment&step=${LEARNED}&alignment-task=dates&view=beam`);
   await live(page, "alignment-beam");
-  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
-  await paused(page);
+  await rested(page, LEARNED);
   const rows = byId(page, "alignment-beam-table").locator("tbody tr");
   assert.equal(await rows.count(), 3);
   const logs = (await rows.locator("td:nth-child(3)").allTextContents()).map(asNumber);

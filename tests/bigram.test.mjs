@@ -57,7 +57,12 @@ async function readCell(page, keys) {
 }
 
 test("a cell says how often one character followed another", async (t) => {
-  const page = await opened(t);
+  // Smoothing and training are told of once their pictures have been come to.
+  const early = await opened(t);
+  await byId(early, "check-bigram-row-show").click();
+  assert.match(await (await readCell(early, ["Home"])).textContent(), /came \d+ of \d+ times: \d\.\d+\.$/);
+  assert.doesNotMatch(await byId(early, "bigram-sums").innerText(), /smoothed|trained|gradient/);
+  const page = await opened(t, "table", "&bigram-view=trained");
   // The row that is lit is hidden until somebody has guessed, or wants to see it without.
   await byId(page, "check-bigram-row-show").click();
   const readout = await readCell(page, ["Home"]);

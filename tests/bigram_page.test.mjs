@@ -53,6 +53,22 @@ test("which character follows q is asked before it is shown, and counted", async
   await eventually(async () => (await row()).includes(1), "the row is shown");
 });
 
+test("the guess outlives a click elsewhere, and a later idea ends it", async (t) => {
+  const page = await opened(t);
+  const hidden = async () => {
+    const { axes, values } = await exported(page, "bigram-matrix");
+    return values[axes[0].labels.indexOf("q")].every((share) => share === null);
+  };
+  await byId(page, "control-bigram-row").selectOption({ label: "‘z’" });
+  await live(page, "bigram-row");
+  await byId(page, "check-bigram-row").waitFor();
+  assert(await hidden());
+  await page.evaluate(() => document.activeElement.blur());
+  for (let idea = 1; idea <= 2; idea++) await page.keyboard.press("PageDown");
+  await eventually(async () => (await byId(page, "check-bigram-row").count()) === 0);
+  assert(!(await hidden()));
+});
+
 test("any character's row can be had from the list, also without the matrix having room for it", async (t) => {
   const page = await opened(t, "&bigram-shown=5");
   assert.match(await text(page, "bigram-cut"), /The 5 most frequent of 56/);
@@ -82,6 +98,7 @@ test("the pairs that cost the raw counts everything are named", async (t) => {
 
 test("with the keyboard alone: a cell, a k on the curve, a letter, the step-through", async (t) => {
   const page = await opened(t);
+  await byId(page, "check-bigram-row-show").click();
   await page.locator('[data-testid="figure-bigram-matrix"] [role="application"]').focus();
   await page.keyboard.press("Home");
   await page.keyboard.press("ArrowRight");

@@ -30,10 +30,10 @@ async function open(t, query = "", options) {
   return page;
 }
 
-/** Names of the curves and the shares that come back, as the sentences beside the figure have it. */
+/** Names of the curves and the shares that come back, as the table beside the figure has it. */
 function shares(page) {
   return byId(page, "bptt-seen")
-    .locator("li")
+    .locator("tbody")
     .evaluateAll((rows) =>
       Object.fromEntries(rows.map((row) => [row.dataset.name, Number(row.dataset.share)])),
     );

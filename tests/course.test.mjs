@@ -138,7 +138,7 @@ test("scrolling by hand moves the beat, and a trained model outlives the story",
   await paused(page);
   const warm = await number(page, "loss-step");
   // And says why.
-  assert.match(await byId(page, "warmed").innerText(), new RegExp(`first ${warm} steps`));
+  assert.match(await byId(page, "warmed").innerText(), new RegExp(`^${warm} training steps are already done`));
   await byId(page, "train-step").click();
   await numberUntil(page, "loss-step", (step) => step === warm + 1);
   await byId(page, "story").hover();
@@ -351,9 +351,10 @@ test("a link opens its chapter, which begins by itself, and blocks the page neve
 
 test("a beat lets a drawing fade into the next, where motion is wanted", async (t) => {
   for (const reducedMotion of ["no-preference", "reduce"]) {
-    // Two beats on the same network, drawn with one column and with all.
-    const page = await site.open(t, "?chapter=rnn&idea=2", { reducedMotion });
-    await live(page, "unrolled");
+    // Two beats on the same networks, drawn otherwise.
+    const page = await site.open(t, "?chapter=birnn&idea=1", { reducedMotion });
+    await byId(page, "chapter-birnn").waitFor();
+    await settled(page);
     await paused(page);
     await page.evaluate(() => {
       window.__copies = [];

@@ -103,7 +103,7 @@ test("a click opens the full arithmetic, which multiplies out", async (t) => {
   const terms = byId(page, "gates-terms");
   await terms.waitFor();
   assert((await terms.locator("li").count()) >= 6);
-  const line = await page.locator('.gates-lines > li[data-part="forget-gate"]').textContent();
+  const line = await page.locator('.gates-line[data-part="forget-gate"]').textContent();
   const [wx, uh, sum] = numbers(line);
   assert(Math.abs(wx + uh - sum) < 0.0021, line);
   const products = await terms.locator("li").allTextContents();
@@ -341,6 +341,10 @@ test("the projected LSTM and Cho's form show their own arithmetic", async (t) =>
   await openSettings(page);
   await byId(page, "control-gates-cell-cho").check();
   await numberUntil(page, "loss-step", (step) => step >= 300);
+  // What the other boxes come to can be read in the drawing, and heard.
+  await eventually(async () => /candidate .*tanh\(.*W x \+ b .*state/.test(await byId(page, "gates-circuit-picture").getAttribute("aria-label")));
+  await byId(page, "settings-close").click();
+  await byId(page, "gates-circuit-picture").locator('[data-gate="n"]').click();
   await eventually(async () => /U \(r · h\)/.test(await byId(page, "gates-sums").textContent()));
   const [z1, n, z, before, h] = numbers(
     (await byId(page, "gates-made").textContent()).replace("(1 − z) · n + z · h before = (1 − ", ""),

@@ -1,5 +1,6 @@
 // The GPT chapter, as a learner meets it.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { test } from "./harness.mjs";
 
@@ -8,6 +9,7 @@ import {
   atRest,
   beat,
   byId,
+  closeSettings,
   crash,
   eventually,
   exported,
@@ -82,6 +84,27 @@ test("what it wrote before stands over what it writes, and leads back to its mom
   // That of the present may have become one meanwhile.
   const still = (await drafts.locator(".draft-step").allTextContents()).slice(0, names.length);
   assert.deepEqual(still, names, "from there one can go on to another");
+});
+
+test("the words that occur in its text stand out, and their share is theirs", async (t) => {
+  const text = readFileSync(new URL("../assets/corpora/tales.txt", import.meta.url), "utf8");
+  const words = (text) => (text.match(/[\p{L}'’]+/gu) ?? []).map((word) => word.replace(/^['’]+|['’]+$/g, "").toLowerCase()).filter(Boolean);
+  const known = new Set(words(text));
+  const page = await site.open(t, `${SMALL}&view=writing`);
+  const sample = byId(page, "sample-text");
+  const step = await train(page, 100);
+  await page.locator(`[data-testid="sample-text"][data-step="${step}"] .caret:not(.caret-on)`).waitFor({ state: "attached" });
+  const all = words(await sample.textContent());
+  const real = all.filter((word) => known.has(word));
+  assert(real.length > 0 && real.length < all.length, `${real.length} of ${all.length}`);
+  assert.deepEqual((await sample.locator("b").allTextContents()).flatMap(words), real);
+  assert.match(await byId(page, "writing-real").textContent(), new RegExp(`^${Math.round((100 * real.length) / all.length)}% real words`));
+  // Names do not come again, so new ones are no mistake.
+  await openSettings(page, "source");
+  await byId(page, "corpus-names").click();
+  await closeSettings(page, "source");
+  await byId(page, "writing-real").waitFor({ state: "detached" });
+  assert.equal(await sample.locator("b").count(), 0);
 });
 
 test("Train lowers the loss and changes the attention; Pause really pauses", async (t) => {

@@ -146,6 +146,10 @@ test("the check's answer is measured", async (t) => {
   const page = await open(t);
   await costs(page);
   await byId(page, "check-heads-option-0").waitFor();
+  // What is read adds up.
+  const asked = (await byId(page, "check-heads").innerText()).replaceAll("−", "-");
+  const [one, other, sum] = asked.match(/[+-]\d\.\d{4}/g).map(Number);
+  assert.equal((one + other).toFixed(4), sum.toFixed(4), asked);
   let right = 0;
   for (const option of [0, 1, 2]) {
     await byId(page, `check-heads-option-${option}`).check();

@@ -98,12 +98,35 @@ test("it plays by itself to the end and can be stopped", async (t) => {
 test("only the columns in view are drawn, and the overview scrolls to any", async (t) => {
   const page = await open(t, "&rnn-columns=64");
   await columns(page, 30);
-  await byId(page, "rnn-column-30").waitFor();
-  await byId(page, "rnn-column-1").waitFor({ state: "hidden" });
-  const box = await atRest(byId(page, "rnn-overview"));
-  await page.mouse.click(box.x + 2, box.y + box.height / 2);
+  // It begins at the first step.
   await byId(page, "rnn-column-1").waitFor();
   await byId(page, "rnn-column-30").waitFor({ state: "hidden" });
+  const box = await atRest(byId(page, "rnn-overview"));
+  await page.mouse.click(box.x + box.width - 2, box.y + box.height / 2);
+  await byId(page, "rnn-column-30").waitFor();
+  await byId(page, "rnn-column-1").waitFor({ state: "hidden" });
+  // The names of the rows stay.
+  const [name, scroller] = await Promise.all([page.locator(".rnn-names text").first().boundingBox(), page.locator(".rnn-scroller").boundingBox()]);
+  assert(name.x >= scroller.x && name.x < scroller.x + 60, `${name.x}`);
+});
+
+test("the first columns stay where they are, and the new one comes out of the loop", async (t) => {
+  const page = await open(t, "", { viewport: { width: 1440, height: 900 } });
+  await byId(page, "rnn-unroll").click();
+  await columns(page, 1);
+  const at = async (id) => (await atRest(byId(page, id).locator(".rnn-strip"))).x;
+  const [first, loop] = [await at("rnn-column-1"), await at("rnn-loop")];
+  await byId(page, "rnn-unroll").click();
+  await columns(page, 2);
+  assert.deepEqual([await at("rnn-column-1"), await at("rnn-column-2")], [first, loop]);
+  assert.equal(await page.locator(".fading").count(), 0);
+  assert.match(await byId(page, "rnn-loop").textContent(), /27 times/);
+  // The whole sentence is in view from the first step to the last.
+  await byId(page, "control-rnn-columns").fill("30");
+  await columns(page, 30);
+  await byId(page, "rnn-column-1").waitFor();
+  const [last, scroller] = [await atRest(byId(page, "rnn-column-30").locator(".rnn-strip")), await page.locator(".rnn-scroller").boundingBox()];
+  assert(last.x + last.width <= scroller.x + scroller.width, `${last.x} of ${scroller.width}`);
 });
 
 test("the same U, V and W light up in every copy and in the text", async (t) => {
@@ -324,7 +347,7 @@ test("the teacher's step walks through the ideas", async (t) => {
   const beats = [
     [0, "unrolled", "rnn-loop"],
     [1, "unrolled", "rnn-loop"],
-    [30, "unrolled", "rnn-column-30"],
+    [30, "unrolled", "rnn-column-1"],
     [8, "unrolled", "rnn-loop"],
     [8, "sum", "rnn-arithmetic"],
     [30, "unrolled", "rnn-edit"],

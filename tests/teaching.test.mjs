@@ -124,3 +124,18 @@ test("a formula's code has the formula's colors and is copied whole", async (t) 
   assert(copied.includes(shown) && /\nassert|assert_close/.test(copied), "all that it takes to run, and the check");
   assert.deepEqual(await accessibilityProblems(page, { within: '[data-testid="more"]' }), []);
 });
+
+test("a question is answered by keyboard alone, and its verdict takes the focus over", async (t) => {
+  const page = await site.open(t, "?chapter=bptt&idea=5");
+  const option = byId(page, "check-bptt-clip-option-0");
+  await option.focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Tab");
+  const submit = byId(page, "check-bptt-clip-submit");
+  assert(await submit.evaluate((e) => e === document.activeElement));
+  await page.keyboard.press("Enter");
+  const verdict = byId(page, "check-bptt-clip-verdict").and(page.locator('[data-right="false"]'));
+  await verdict.waitFor();
+  assert(await verdict.evaluate((e) => e === document.activeElement), "who listens hears what was wrong");
+  assert(await submit.isHidden(), "no button that does nothing");
+});

@@ -55,6 +55,8 @@ test("one thing is changed in the twin alone; a link has both, and both show one
   const alone = page.workers().length;
   const built = await byId(page, "loss-value").innerText();
   await byId(page, "twin-open").click();
+  const [panel, twin] = await Promise.all(["twin-panel", "twin"].map((id) => byId(page, id).boundingBox()));
+  assert(panel.x + panel.width <= twin.x + 1, "the panel hides nothing of the twin that it changes");
   const control = byId(page, "twin-panel").locator("#control-rnn-hidden-twin");
   await control.fill("9");
   await control.press("Enter");

@@ -691,7 +691,9 @@ impl Store {
                 if done && is_whole && self.questions.at.get_untracked().is_none() {
                     self.drafts.update(|drafts| {
                         drafts.retain(|draft| draft.step < step);
-                        if drafts.last().is_none_or(|last| step > last.step + last.step / 2) {
+                        let due =
+                            |last: &Writing| step > FIRST_DRAFT.max(last.step + last.step / 2);
+                        if drafts.last().is_none_or(due) {
                             drafts.push(writing);
                         }
                     });
@@ -709,6 +711,8 @@ impl From<Store> for Questions {
     }
 }
 
+/// What a model writes in its very first steps is noise like that before them.
+const FIRST_DRAFT: u32 = 8;
 /// Tokens the model writes at a time: about as many as the stage has room for.
 const WRITTEN_LENGTH: u32 = 320;
 /// As many from an opened model, which may take a second for ten of them.

@@ -20,8 +20,8 @@ use crate::{
         Settings, Writing, grouped, model_name, percent, shape_name, use_probe, written_line,
     },
     course::{
-        Beat, Borrow, ChapterFrame, Further, Script, StageView, Telling, Trial, WayIn, further,
-        use_part, use_provenance, use_right, use_setting,
+        Beat, Borrow, ChapterFrame, Further, Progress, Script, StageView, Telling, Trial, WayIn,
+        further, use_part, use_provenance, use_right, use_setting,
     },
     fetched::{Fetch, Fetched, Settled, View, bring, fetched, fetched_later, part, use_ahead},
     figures::{
@@ -133,19 +133,19 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Train a twin that reads byte pairs: pieces of words that it finds in the text. Which of the two writes \
-                   whole words first? The view “Loss” says what the twin’s loss is for each character.",
-            label: "Add the twin",
+            text: "The twin reads byte pairs: pieces of words that it finds in the text. Train both. Which of the two \
+                   writes whole words first? The view “Loss” says what the twin’s loss is for each character.",
+            label: "Add a twin that reads byte pairs",
             id: "pairs",
             set: |link| {
-                link.view = "loss".into();
+                link.view = "writing".into();
                 link.twin = "tokens:pairs".into();
             },
             sentence: None,
         },
         trial(
             "copy",
-            "Train on Brackets for a minute. In a line such as nokq|nokq the second half repeats the first. Look in \
+            "Press the text’s name, at the upper right, and choose Brackets. Train for a minute. In a line such as nokq|nokq the second half repeats the first. Look in \
              layer 2 for a second line beside the diagonal, where each letter looks at what came after it the last \
              time.",
         ),
@@ -160,12 +160,13 @@ pub const SCRIPT: Script = Script {
         },
         trial(
             "rate",
-            "While it trains, raise the learning rate to 3, then lower it to 0.005. Does it relearn what it lost?",
+            "Open the settings, at the upper right. While it trains, raise the learning rate to 3, then lower it to \
+             0.005. Does it relearn what it lost?",
         ),
         Trial {
-            text: "Train a twin on the same text, but from another seed: other random numbers. Do the same heads learn the same \
-                   jobs?",
-            label: "Add the twin",
+            text: "The twin learns the same text, but from another seed: other random numbers. Train both. Do the same \
+                   heads learn the same jobs?",
+            label: "Add a twin from another seed",
             id: "seed",
             set: |link| {
                 link.view = "heads".into();
@@ -247,6 +248,8 @@ const fn trial(id: &'static str, text: &'static str) -> Trial {
 
 /// The script without what is shown once the first picture is there.
 const FIRST: Script = Script { quizzes: &[], tries: &[], ..SCRIPT };
+/// The same for who has seen no other chapter: there is no “so far”.
+const LANDING: Script = Script { before: "From noise to words, in this tab.", ..FIRST };
 
 /// The lab, with the model that it trains or with one that was opened.
 fn chapter() -> AnyView {
@@ -286,6 +289,13 @@ fn Chapter() -> impl IntoView {
     use_ahead(LATER);
     offer_kept(store);
     let model = use_model_name(store);
+    let progress = expect_context::<Progress>();
+    let is_other = |chapter: &&ChapterId| **chapter != ChapterId::Gpt;
+    let has_seen = |chapter: &ChapterId| untrack(|| progress.has_seen(*chapter));
+    let script = match ChapterId::ALL.iter().filter(is_other).any(has_seen) {
+        true => &FIRST,
+        false => &LANDING,
+    };
     let weights = memo(move || {
         store.started.with(|s| {
             s.as_ref().map_or("…".into(), |s| ((s.parameters + 500) / 1000).to_string())
@@ -293,7 +303,7 @@ fn Chapter() -> impl IntoView {
     });
     view! {
         <ChapterFrame
-            script=&FIRST
+            script=script
             further=rest
             more=formulas
             live=vec![
@@ -408,7 +418,7 @@ fn begins(store: Store) -> String {
     match store.written.with(|written| written.step) {
         0 => "This GPT knows nothing yet, so what it writes is noise. Press Train and watch: do words come out of it?".into(),
         step => format!(
-            "This GPT began with noise. At step {} it writes this. Which of the words are real?",
+            "This GPT began with noise. At step {} it writes this. How many of its words are real?",
             grouped(step.into())
         ),
     }

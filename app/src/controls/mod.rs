@@ -23,6 +23,7 @@ mod theme;
 mod timer;
 mod url;
 mod view_switch;
+mod words;
 mod writing;
 
 pub use copy_link::{CopyLink, to_clipboard};

@@ -1,5 +1,7 @@
 //! What the model writes, and how boldly.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use unroll_protocol::{
     link::Value,
@@ -9,7 +11,8 @@ use unroll_protocol::{
 
 use super::{
     field::{Entry, NumberField},
-    format::{general, grouped, setting},
+    format::{general, grouped, percent, setting},
+    words::{Words, use_words},
 };
 use crate::{
     course::use_part,
@@ -20,7 +23,7 @@ use crate::{
         token::{UNKNOWN, readable},
     },
     questions::Questions,
-    reactive::memo,
+    reactive::{effect, memo},
     store::{Store, Writing as Draft},
 };
 
@@ -33,6 +36,27 @@ pub fn Writing() -> impl IntoView {
     let store = expect_context::<Store>();
     let part = use_part(store.writing_sight);
     let step = memo(move || store.written.with(|written| written.step));
+    let known = use_words(store);
+    let real = memo(move || {
+        let known = known.get()?;
+        store.written.with(|written| known.share(&written.text, written.done))
+    });
+    // What stood there before stays until it is written over.
+    let before = StoredValue::new(String::new());
+    effect(move || {
+        store.written.with(|written| {
+            if written.done {
+                before.set_value(written.text.clone());
+            }
+        });
+    });
+    let old = move || {
+        store.written.with(|written| {
+            let length = written.text.chars().count();
+            let rest = |old: &String| readable(old).chars().skip(length).collect::<String>();
+            if written.done { String::new() } else { before.with_value(rest) }
+        })
+    };
     let after = move || match step.get() {
         _ if store.is_given() => String::new(),
         0 => "before any training".to_owned(),
@@ -55,15 +79,28 @@ pub fn Writing() -> impl IntoView {
     let (temperature_row, words) = (setting("temperature"), general("temperature"));
     view! {
         <div class="writing view-fill" node_ref=part>
-            {drafts(store)}
-            <h3 class="writing-head">"What it writes " <span class="hint" id="sample-step">{after}</span></h3>
+            {drafts(store, known)}
+            <h3 class="writing-head">
+                "What it writes " <span class="hint" id="sample-step">{after}</span>
+                {move || real.get().map(|share| view! {
+                    <span class="writing-real" data-testid="writing-real"
+                        title="Of the words it has written, those that occur in the text it learns">
+                        <strong>{percent(share, 0)}</strong>" real words, in bold"
+                    </span>
+                })}
+            </h3>
             // Scrolls, so it takes the focus; not live, or a screen reader would never fall silent.
             <div class="sample" tabindex="0" role="group" aria-label="Text written by the model"
                 aria-describedby="sample-step">
-                <p data-testid="sample-text" data-step=step>
-                    <span inner_html=move || store.written.with(shown)></span>
-                    <span class="caret" class:caret-on=move || store.written.with(|w| !w.done)
-                        aria-hidden="true"></span>
+                <p class:has-words=move || known.with(Option::is_some)>
+                    <span data-testid="sample-text" data-step=step>
+                        <span inner_html=move || known.with(|known| {
+                            store.written.with(|written| shown(written, known.as_deref()))
+                        })></span>
+                        <span class="caret" class:caret-on=move || store.written.with(|w| !w.done)
+                            aria-hidden="true"></span>
+                    </span>
+                    <span class="sample-old" aria-hidden="true">{old}</span>
                 </p>
             </div>
             {leads.then(|| view! { <div class="view-bar">
@@ -95,13 +132,17 @@ pub fn Writing() -> impl IntoView {
 }
 
 /// What was written as markup; where tokens need not be characters, each is on a ground of its own.
-fn shown(written: &Draft) -> String {
-    marked_up(written, readable)
+fn shown(written: &Draft, words: Option<&Words>) -> String {
+    marked_up(written, words, readable)
 }
 
 /// The same in one line.
 pub fn in_a_line(written: &Draft) -> String {
-    marked_up(written, |text| readable(text).replace('\n', " ⏎ "))
+    line(written, None)
+}
+
+fn line(written: &Draft, words: Option<&Words>) -> String {
+    marked_up(written, words, |text| readable(text).replace('\n', " ⏎ "))
 }
 
 /// The text with the sign for unknown characters in place of bytes that are none.
@@ -113,10 +154,12 @@ fn without_bytes(text: &str) -> String {
     runs(text).into_iter().map(run).collect()
 }
 
-fn marked_up(written: &Draft, write: impl Fn(&str) -> String) -> String {
-    match written.tokens.as_slice() {
-        [] => escape(&write(&written.text)),
-        tokens => {
+fn marked_up(written: &Draft, words: Option<&Words>, write: impl Fn(&str) -> String) -> String {
+    match (written.tokens.as_slice(), words) {
+        ([], None) => escape(&write(&written.text)),
+        ([], Some(words)) => words.markup(&written.text, written.done, write),
+        // Their grounds leave no room for more.
+        (tokens, _) => {
             // A byte that belongs to no character can’t be read here.
             let write = |text: &str| write(&without_bytes(text));
             tint::markup(&tint::written(tokens, written.done), write)
@@ -125,7 +168,7 @@ fn marked_up(written: &Draft, write: impl Fn(&str) -> String) -> String {
 }
 
 /// What the model wrote before: noise at the top, words further down. A press leads to that moment.
-fn drafts(store: Store) -> AnyView {
+fn drafts(store: Store, words: RwSignal<Option<Arc<Words>>>) -> AnyView {
     let now = memo(move || store.written.with(|written| written.step));
     let questions = Questions::from(store);
     let before = memo(move || {
@@ -149,7 +192,8 @@ fn drafts(store: Store) -> AnyView {
                 <button type="button" class="draft" title="Look at that moment"
                     aria-current=move || (now.get() == step).then_some("true") on:click=move |_| look_at(step)>
                     <span class="draft-step">{name}</span>
-                    <span class="draft-text" inner_html=in_a_line(&draft)></span>
+                    <span class="draft-text" class:has-words=move || words.with(Option::is_some)
+                        inner_html=move || words.with(|words| line(&draft, words.as_deref()))></span>
                 </button>
             </li>
         }
@@ -170,7 +214,7 @@ mod tests {
     fn what_is_written_in_tokens_is_the_same_text() {
         let text = "the 猫\n&";
         let plain = Draft { text: text.to_owned(), ..Draft::default() };
-        assert_eq!(shown(&plain), "the 猫\n&amp;");
+        assert_eq!(shown(&plain, None), "the 猫\n&amp;");
         assert_eq!(in_a_line(&plain), "the 猫 ⏎ &amp;");
         let tokens = ["the ", "⟨E7⟩", "⟨8C⟩⟨AB⟩", "\n", "&", "⟨E7⟩"].map(str::to_owned);
         let mut cut = Draft { tokens: tokens.to_vec(), ..plain };
@@ -178,10 +222,14 @@ mod tests {
             let parts = markup.split('<').map(|part| part.split_once('>').map_or(part, |(_, t)| t));
             parts.collect::<String>()
         };
-        assert_eq!(bare(shown(&cut)), "the 猫\n&amp;");
-        assert_eq!(shown(&cut).matches("<span").count(), 4, "three tokens and what shares “猫”");
+        assert_eq!(bare(shown(&cut, None)), "the 猫\n&amp;");
+        assert_eq!(
+            shown(&cut, None).matches("<span").count(),
+            4,
+            "three tokens and what shares “猫”"
+        );
         cut.done = true;
-        assert_eq!(bare(shown(&cut)), "the 猫\n&amp;□");
+        assert_eq!(bare(shown(&cut, None)), "the 猫\n&amp;□");
         assert_eq!(bare(in_a_line(&cut)), "the 猫 ⏎ &amp;□");
     }
 }

@@ -150,10 +150,12 @@ fn tell(
         let warms = warm > 0 && beat.title.is_empty();
         let body = move || {
             let text = live.with_value(|live| prose(beat.text, live));
-            let warmed = warms.then(|| view! {
-                <p class="hint" data-testid="warmed">
-                    {format!("The first {warm} steps are trained for you, so that there is something to see.")}
-                </p>
+            let warmed = warms.then(|| {
+                view! {
+                    <p class="hint beat-warmed" data-testid="warmed">
+                        {format!("{warm} training steps are already done.")}
+                    </p>
+                }
             });
             view! { {text} {warmed} {beat.asks.iter().map(|id| ask(id)).collect_view()} }
         };

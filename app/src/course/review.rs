@@ -20,6 +20,8 @@ pub const REVIEW: Fetch = part!(review: View = || view! { <Review/> }.into_any()
 const ROUND: usize = 5;
 /// With fewer there is nothing to mix.
 const FEWEST: usize = 3;
+/// With fewer chapters, likewise.
+const FEWEST_CHAPTERS: usize = 2;
 
 const MEMORY: &[Chapter] = &[
     Chapter::Tokens,
@@ -276,7 +278,14 @@ fn Review() -> impl IntoView {
         }
         .into_any()
     };
-    let body = move || match shown.get() {
+    let body = move || {
+        match shown.get() {
+        Shown::Invitation if asked_where(true).len() < FEWEST_CHAPTERS => view! {
+            <p data-testid="review-later">
+                {format!("Once you have read a few chapters, {ROUND} mixed questions from {what} wait for you here.")}
+            </p>
+        }
+        .into_any(),
         Shown::Invitation => view! {
             <p>
                 {format!(
@@ -298,6 +307,7 @@ fn Review() -> impl IntoView {
         Shown::TooFew => too_few(),
         Shown::Question(place) => question(place),
         Shown::Result => result(),
+    }
     };
     view! {
         <div class="review" role="group" aria-label="Review" tabindex="-1" node_ref=section

@@ -93,7 +93,7 @@ pub fn further() -> AnyView {
         Further::Tries => {
             let lines = script.tries.iter().map(|trial| trial.view(&live)).collect_view();
             return view! {
-                <p class="hint">"Each button sets up its experiment. The text beside it says what to do next."</p>
+                <p class="hint">"Each button sets up its experiment. The text below it says what to do next."</p>
                 <ul class="try-list">{lines}</ul>
             }
             .into_any();

@@ -17,6 +17,7 @@ use crate::{
     fetched::{Fetch, Settled, View, fetched, part},
     figures::{use_frame, use_visible},
     reactive::memo,
+    store::Store,
 };
 
 /// The track's own units; it is stretched to its room.
@@ -47,6 +48,10 @@ pub fn TimeBar(run: Run) -> impl IntoView {
     let label = move || if run.is_running() { "Pause" } else { "Train" };
     let is_first =
         memo(move || run.step.get() == 0 && !run.is_running() && run.cannot.get().is_none());
+    // Where the learner is the first to train, the button stays as wide as it was: a second press in the same
+    // place is to pause.
+    let in_lab = expect_context::<Store>().link.with_untracked(|link| link.chapter.shows_lab());
+    let is_named = memo(move || is_first.get() || (in_lab && run.cannot.get().is_none()));
     // Only the digits change while it trains.
     let names = memo(move || {
         run.readings.with(|all| all.iter().take(2).map(|r| r.0.clone()).collect::<Vec<_>>())
@@ -74,7 +79,8 @@ pub fn TimeBar(run: Run) -> impl IntoView {
     };
     view! {
         <section class="time-bar" class:time-past=move || at().is_some() aria-label="Training" data-testid="time-bar">
-            <button type="button" class="time-play" class:time-play-first=is_first data-testid="train-toggle" data-state=told
+            <button type="button" class="time-play" class:time-play-first=is_first
+                class:time-play-named=is_named data-testid="train-toggle" data-state=told
                 aria-disabled=disabled
                 title=move || run.idle.get().unwrap_or_else(|| format!("{} (Space)", label()))
                 on:click=move |_| run.toggle()>
@@ -85,7 +91,7 @@ pub fn TimeBar(run: Run) -> impl IntoView {
                         view! { <path d="M4 1.5v13l10-6.5z"/> }
                     }}
                 </svg>
-                <span class:visually-hidden=move || !is_first.get()>{label}</span>
+                <span class:visually-hidden=move || !is_named.get()>{label}</span>
             </button>
             <button type="button" class="time-step" data-testid="train-step" aria-disabled=disabled
                 aria-label="+1: take one step" title=move || run.idle.get().unwrap_or_else(|| "Take one step".into())
@@ -109,7 +115,9 @@ pub fn TimeBar(run: Run) -> impl IntoView {
                 </p>
                 <p class="time-readings">
                     {move || names.get().into_iter().enumerate().map(|(i, name)| reading(i, name)).collect_view()}
-                    <span class="time-reading time-pace"><span data-testid="step-time">{pace}</span>" ms"</span>
+                    <span class="time-reading time-pace" title="Milliseconds that a training step takes">
+                        <span data-testid="step-time">{pace}</span>" ms/step"
+                    </span>
                 </p>
             </div>
             <Track run/>

@@ -8,8 +8,8 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, Element, HtmlCanvasElement, HtmlElement, NodeList};
 
-/// The drawings on the stage. Bars move.
-const DRAWINGS: &str = ".view .figure-box:not(.bars-room)";
+/// The drawings on the stage. Bars move, and so do unrolled columns.
+const DRAWINGS: &str = ".view .figure-box:not(.bars-room, .rnn-scroller)";
 const CLASS: &str = "fading";
 /// After so long a copy has faded (see figures.css).
 const FADED: Duration = Duration::from_millis(400);

@@ -84,14 +84,14 @@ fn set(moving: u32) {
 }
 
 /// What can be drawn on the way from one state to another.
-pub(super) trait Between: Sized {
+pub trait Between: Sized {
     /// `share` of the way from `self` to `to`; `None` where there is no way: they differ in more than
     /// their values.
     fn between(&self, to: &Self, share: f64) -> Option<Self>;
 }
 
 /// A figure's motion. `Copy`: a handle of the owner it was made under.
-pub(super) struct Motion<T: 'static> {
+pub struct Motion<T: 'static> {
     way: StoredValue<Way<T>>,
     tick: RwSignal<()>,
     next: NextFrame,
@@ -111,10 +111,21 @@ struct Way<T> {
     to: Option<Arc<T>>,
     /// What was drawn when `to` became another, when that was, and when `to` is to be there.
     from: Option<(Arc<T>, f64, f64)>,
+    /// Whether it moves without a beat, too.
+    always: bool,
 }
 
 pub(super) fn use_motion<T: Between + Send + Sync>() -> Motion<T> {
-    let way = Way { drawn: None, to: None, from: None };
+    moving(false)
+}
+
+/// Of a figure whose motion says something itself: what the learner changes in it moves as well.
+pub fn use_own_motion<T: Between + Send + Sync>() -> Motion<T> {
+    moving(true)
+}
+
+fn moving<T: Between + Send + Sync>(always: bool) -> Motion<T> {
+    let way = Way { drawn: None, to: None, from: None, always };
     Motion { way: StoredValue::new(way), tick: RwSignal::new(()), next: use_next_frame() }
 }
 
@@ -143,7 +154,8 @@ impl<T: Between> Way<T> {
             let there = self.from.take().map_or(now + MOVES, |(_, _, there)| there);
             self.from = self.drawn.take().map(|drawn| (drawn, now, there));
         }
-        let moving = self.from.as_ref().filter(|_| MOVING.get() > 0);
+        let from = self.from.as_ref();
+        let moving = from.filter(|_| if self.always { !is_still() } else { MOVING.get() > 0 });
         let on_the_way = moving.and_then(|(from, begun, there)| {
             let share = (now - begun) / (there - begun);
             // Slower at the end.
@@ -171,7 +183,7 @@ mod tests {
 
     #[test]
     fn after_a_beat_the_picture_moves_and_arrives() {
-        let mut way = Way { drawn: None, to: None, from: None };
+        let mut way = Way { drawn: None, to: None, from: None, always: false };
         let [one, two, far] = [1.0, 2.0, 200.0].map(Arc::new);
         assert_eq!(way.at(&one, 0.0), (one.clone(), true), "nothing to move from");
         assert_eq!(way.at(&two, 0.0), (two.clone(), true), "no beat");

@@ -34,7 +34,7 @@ fn query_name(view: Memo<Option<HeadView>>, selection: Selection) -> String {
 fn truth(view: Memo<Option<HeadView>>, selection: Selection) -> Option<String> {
     let query = selection.focus()?.query;
     if query + 1 == selection.size() {
-        return Some("The sentence ends here.".into());
+        return Some("Nothing follows it here.".into());
     }
     view.with(|v| {
         let view = v.as_ref()?;

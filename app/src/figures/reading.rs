@@ -234,22 +234,19 @@ pub fn step_along(key: &str, at: usize, count: usize, page: usize) -> Option<usi
     })
 }
 
-/// Where a key leads from a row and column among so many.
+/// Where a key leads from a row and column among so many. Page Up and Page Down are the story's: who
+/// presents has clicked on a cell a moment ago.
 pub fn step_cell(
     key: &str,
     (row, column): (usize, usize),
     (rows, columns): (usize, usize),
 ) -> Option<(usize, usize)> {
-    /// Rows that a page has.
-    const PAGE: usize = 8;
     let (last_row, last_column) = (rows.checked_sub(1)?, columns.checked_sub(1)?);
     Some(match key {
         "ArrowUp" => (row.saturating_sub(1), column),
         "ArrowDown" => ((row + 1).min(last_row), column),
         "ArrowLeft" => (row, column.saturating_sub(1)),
         "ArrowRight" => (row, (column + 1).min(last_column)),
-        "PageUp" => (row.saturating_sub(PAGE), column),
-        "PageDown" => ((row + PAGE).min(last_row), column),
         "Home" => (row, 0),
         "End" => (row, last_column),
         _ => return None,
@@ -304,9 +301,9 @@ mod tests {
         assert_eq!([row("ArrowUp", true), row("ArrowDown", true)], [Some(0), Some(2)]);
         assert_eq!([row("ArrowUp", false), row("PageUp", true)], [None; 2]);
         let cell = |key| step_cell(key, (1, 2), (3, 4));
-        let keys = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown"];
-        let places = [(0, 2), (2, 2), (1, 1), (1, 3), (0, 2), (2, 2)];
-        assert_eq!(keys.map(cell), places.map(Some));
+        let keys = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"];
+        assert_eq!(keys.map(cell), [(0, 2), (2, 2), (1, 1), (1, 3)].map(Some));
+        assert_eq!(["PageUp", "PageDown"].map(cell), [None; 2]);
         assert_eq!((cell("Home"), cell("End")), (Some((1, 0)), Some((1, 3))));
         assert_eq!((cell("a"), step_cell("Home", (0, 0), (0, 3))), (None, None));
     }

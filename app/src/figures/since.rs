@@ -85,6 +85,15 @@ impl Since {
         self.moved.get()
     }
 
+    /// Whether a picture is held, and nothing has changed since.
+    fn is_unmoved(self) -> bool {
+        let live = self.live;
+        let same = |moved: &Parts| {
+            live.with(|live| moved.iter().zip(live).all(|(a, b)| Arc::ptr_eq(a, b)))
+        };
+        self.moved.with(|moved| moved.as_ref().is_some_and(same))
+    }
+
     /// One of [`Self::all`].
     pub fn moved(self, part: usize) -> Option<Arc<Matrix>> {
         self.moved.with(|moved| moved.as_ref()?.get(part).cloned())
@@ -258,13 +267,19 @@ fn switch(
     cannot: Signal<bool>,
     press: Callback<()>,
 ) -> AnyView {
+    let says = move || match since.is_unmoved() {
+        true => Some(
+            "Held. Train, or drag the handle on the curve, to see each cell’s change.".to_owned(),
+        ),
+        false => said.get(),
+    };
     view! {
         <button type="button" class="figure-act figure-since" data-testid=format!("{name}-since") title=title
             aria-pressed=move || since.is_on().to_string() aria-disabled=move || cannot.get().then_some("true")
             on:click=move |_| press.run(())>
             "Compare"
         </button>
-        {move || said.get().filter(|_| since.is_on()).map(|said| view! {
+        {move || says().filter(|_| since.is_on()).map(|said| view! {
             <p class="since-says" translate="no" data-testid=format!("{name}-change")>{said}</p>
         })}
     }
@@ -290,6 +305,11 @@ fn moved(held: &Held, live: &Parts) -> Parts {
         now.values.iter().zip(&then.values).map(|(now, then)| now - then).collect()
     };
     let apart: Vec<Vec<f32>> = live.iter().zip(&held.parts).map(apart).collect();
+    // Before anything has changed there is nothing to compare, and the values stay in sight.
+    let is_still = |value: &f32| *value == 0.0 || value.is_nan();
+    if matches!(held.from, From::Step(_)) && apart.iter().flatten().all(is_still) {
+        return live.clone();
+    }
     let mut scales: Vec<(&str, f64)> = Vec::new();
     for (part, values) in live.iter().zip(&apart) {
         let finite = values.iter().copied().filter(|value| value.is_finite());

@@ -1,7 +1,7 @@
 //! Questions to the learner, answered by the live model.
 
 use crate::reactive::{effect_with_last, memo};
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 
 /// What a question asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -159,6 +159,7 @@ fn Question(asked: Asked) -> impl IntoView {
     let ready = memo(move || asked.answer.with(Option::is_some));
     let picked = RwSignal::new(None::<usize>);
     let hint = RwSignal::new("");
+    let told = NodeRef::<html::P>::new();
 
     // Another question: the old guess is about nothing any more.
     effect_with_last(move |before: Option<String>| {
@@ -209,11 +210,16 @@ fn Question(asked: Asked) -> impl IntoView {
     let press = move |_| {
         if untrack(has_another) {
             another();
-        } else if !untrack(answered) {
-            check();
+            return;
+        }
+        check();
+        // The button goes, and what it had of the keyboard is the verdict's.
+        if untrack(|| answered() && !has_another())
+            && let Some(told) = told.get_untracked()
+        {
+            let _ = told.focus();
         }
     };
-
     let shown_question = move || {
         verdict.with(|v| v.as_ref().map(|v| v.question.clone())).unwrap_or_else(|| question.get())
     };
@@ -226,6 +232,8 @@ fn Question(asked: Asked) -> impl IntoView {
             .with(|v| v.as_ref().map(|v| v.options.len()))
             .unwrap_or_else(|| options.with(Vec::len))
     });
+    // Where there is nothing to ask, there is nothing to check.
+    let has_button = move || count.get() > 0 && (!answered() || has_another());
     // In words as well as in color.
     let mark = move |i: usize| {
         verdict.with(|v| {
@@ -266,22 +274,14 @@ fn Question(asked: Asked) -> impl IntoView {
             {move || (0..count.get()).map(choice).collect_view()}
         </fieldset>
         <div class="check-answer">
-            // Where there is nothing to ask yet, there is nothing to check.
             <button type="button" class="button"
-                style:display=move || (count.get() == 0).then_some("none")
+                style:display=move || (!has_button()).then_some("none")
                 data-testid=move || format!("check-{id}-{}", if has_another() { "another" } else { "submit" })
-                aria-disabled=move || {
-                    let off = if answered() { !has_another() } else { !ready.get() };
-                    off.then_some("true")
-                }
-                on:click=press>
-                {move || match (has_another(), answered()) {
-                    (true, _) => "Try another",
-                    (false, true) => "Answered",
-                    (false, false) => "Check",
-                }}
+                aria-disabled=move || (!answered() && !ready.get()).then_some("true") on:click=press>
+                {move || if has_another() { "Try another" } else { "Check" }}
             </button>
-            <p class="check-verdict" role="status" aria-live="polite" data-testid=format!("check-{id}-verdict")
+            <p class="check-verdict" role="status" aria-live="polite" tabindex="-1" node_ref=told
+                data-testid=format!("check-{id}-verdict")
                 data-right=move || verdict.with(|v| v.as_ref().map(|v| (v.picked == v.right).to_string()))>
                 {said}
             </p>

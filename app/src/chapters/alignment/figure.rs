@@ -30,6 +30,9 @@ const LONGEST: usize = 200;
 pub fn reads(page: Page) -> AnyView {
     let second = memo(move || page.kinds().len() > 1);
     let is_pair = memo(move || has_weights(page, 1));
+    let any_wrong = memo(move || {
+        page.alignment.with(|a| a.decoded.iter().any(|decoded| decoded.right.contains(&false)))
+    });
     let since = use_since(move || {
         page.alignment.with(|a| [0, 1].map(|model| Arc::new(compared(a, model))).to_vec())
     });
@@ -53,9 +56,14 @@ pub fn reads(page: Page) -> AnyView {
                 <Shares page/>
                 {move || (second.get() && !is_pair.get()).then(|| view! {
                     <div class="alignment-other">
-                        <p class="hint">"and writes"</p>
+                        <p class="hint">"without attention it writes"</p>
                         <ProducedChips gaze=page.gaze() model=1/>
                     </div>
+                })}
+                {move || any_wrong.get().then(|| view! {
+                    <p class="hint alignment-wrong">
+                        <span class="alignment-mark">"Red"</span>" is wrong."
+                    </p>
                 })}
                 <panels::SmallLengths page/>
                 <ScaleBar short=true label=Signal::derive(move || scale.get().1)
@@ -122,14 +130,14 @@ fn Shares(page: Page) -> impl IntoView {
                             let width = share.get().unwrap_or(0.0) * 100.0;
                             format!("width:{width}%; background:{}", style(model).0.css())
                         }></i>
-                        <b></b>
+                        <b><small>"95%"</small></b>
                     </span>
                 </dd>
             </div>
         }
     };
     view! {
-        <div class="alignment-verdict" title="Held-out sources answered without a mistake. The mark is at 95%">
+        <div class="alignment-verdict" title="Held-out sources answered without a mistake">
             <p class="hint">"correct to the last character"</p>
             <dl>{move || kinds.get().into_iter().enumerate().map(one).collect_view()}</dl>
         </div>

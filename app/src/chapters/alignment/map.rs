@@ -44,6 +44,8 @@ pub struct Alignment {
     pub decoded: Vec<Decoded>,
     /// Characters produced so far, of each; what comes later is not shown yet.
     pub shown: usize,
+    /// Characters that the right answer has, the end counted: there is room for so many from the first.
+    pub wanted: usize,
 }
 
 /// A produced character: whose, and which, from 0.
@@ -66,6 +68,15 @@ impl Alignment {
     /// How many characters of decoder `model` are on show.
     pub fn count(&self, model: usize) -> usize {
         self.decoded.get(model).map_or(0, |decoded| decoded.tokens.len().min(self.shown))
+    }
+
+    /// The mean weight on the line from the source's end to its start, of the first decoder that has
+    /// weights. A character that it did not write has none there.
+    pub fn on_line(&self) -> Option<f32> {
+        let decoded = self.decoded.iter().find(|decoded| !decoded.weights.is_empty())?;
+        let length = self.source.len();
+        let weights = (0..length).filter_map(|at| decoded.row(at).get(length - 1 - at));
+        (length > 0).then(|| weights.sum::<f32>() / length as f32)
     }
 }
 
@@ -443,7 +454,9 @@ pub fn AlignmentFigure(
             let seeing = a.decoded.iter().filter(|decoded| !decoded.weights.is_empty());
             seeing.map(|decoded| decoded.tokens.len()).max().unwrap_or(0)
         });
-        Geometry::new(rows, columns, most, size.get())
+        // Room for the whole answer from the first step on: rows keep their height over a run.
+        let wanted = alignment.with(|a| a.wanted);
+        Geometry::new(rows.max(wanted), columns, most, size.get())
     });
     let scale = memo(move || size.get().scale.max(1.0));
     let row = memo(move || place.get().filter(|p| p.0 == model).map(|p| p.1));
@@ -662,6 +675,7 @@ mod tests {
                 ..Decoded::default()
             }],
             shown: usize::MAX,
+            wanted: 3,
         };
         let now = alignment(&["a", "end"], &[0.9, 0.1, 0.2, 0.8]);
         let then = alignment(&["b"], &[0.5, 0.5]);

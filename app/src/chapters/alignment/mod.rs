@@ -38,7 +38,8 @@ pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Alignment,
-    warm_steps: 100,
+    // Few enough that the line is yet to come.
+    warm_steps: 40,
     uses_text: false,
     view: || view! { <AlignmentChapter/> }.into_any(),
 };
@@ -235,7 +236,9 @@ fn seen(reading: &Reading, shown: usize) -> Alignment {
             weights: output.weights.as_ref().map_or_else(Vec::new, |w| w.values.clone()),
         }
     });
-    Alignment { source: reading.source.clone(), decoded: decoded.collect(), shown }
+    // What it is to write, or as much as it reads; and the end.
+    let wanted = reading.wanted.as_ref().map_or(reading.source.len() + 1, Vec::len);
+    Alignment { source: reading.source.clone(), decoded: decoded.collect(), shown, wanted }
 }
 
 /// The row that the cell inspector shows.
@@ -283,44 +286,81 @@ fn AlignmentChapter() -> impl IntoView {
 
 /// What the text reads off the models.
 fn lives(page: Page) -> Vec<Live> {
-    let read = move |at: usize| {
-        let read = page.alignment.with(|a| {
+    // The source character read most, and its weight.
+    let most = move |at: usize| {
+        page.alignment.with(|a| {
             let decoded = a.decoded.iter().find(|decoded| !decoded.weights.is_empty())?;
             (at < decoded.tokens.len()).then_some(())?;
             let row = decoded.row(at);
             let most = (0..row.len()).max_by(|i, j| row[*i].total_cmp(&row[*j]))?;
-            let source = name_at(a.source.get(most)?, most);
-            Some(format!("Now {source} gets the most, {}.", percent(row[most], 0)))
+            Some((most, row[most]))
+        })
+    };
+    let read = move |at: usize| {
+        let read = most(at).and_then(|(most, weight)| {
+            let source = page.alignment.with(|a| Some(name_at(a.source.get(most)?, most)))?;
+            Some(format!("Now {source} gets the most, {}.", percent(weight, 0)))
         });
         read.unwrap_or_else(|| "…".to_owned())
     };
-    let (first, second) = (memo(move || read(0)), memo(move || read(1)));
+    let reverses = memo(move || page.settings.with(|s| s.task == PairTask::Reverse));
+    let first = memo(move || {
+        let length = page.alignment.with(|a| a.source.len());
+        let found = most(0).is_some_and(|(most, weight)| most + 1 == length && weight >= FOUND);
+        let then = match found && reverses.get() {
+            true => "It has learned this. Press “Replay” to see how.",
+            false => "Train, and watch this change.",
+        };
+        format!("{} {then}", read(0))
+    });
+    let second = memo(move || read(1));
+    let line = memo(move || {
+        match page.alignment.with(Alignment::on_line).filter(|_| reverses.get()) {
+            None => "Press Train, and watch whether a pattern appears anyway.".to_owned(),
+            Some(share) if share < FOUND => format!(
+                "So far the cells on this line have {} of the weight. Press Train, and watch whether the line \
+                 appears anyway.",
+                percent(share, 0)
+            ),
+            Some(share) => format!(
+                "Yet by now the cells on this line have {} of the weight. Press “Replay” to watch the line appear.",
+                percent(share, 0)
+            ),
+        }
+    });
     let kinds = memo(move || page.kinds());
     let right = memo(move || {
         let shares = kinds.get().into_iter().map(|kind| Some((kind, last(&exact(kind))?)));
-        shares.collect::<Option<Vec<_>>>().map_or_else(String::new, |shares| how_often(&shares))
+        let lengths = page.settings.with(|s| match s.spec(0).length {
+            0 => "Over all lengths".to_owned(),
+            longest => format!("Over the lengths trained on, 1 to {longest}"),
+        });
+        let shares = shares.collect::<Option<Vec<_>>>();
+        shares.map_or_else(String::new, |shares| how_often(&lengths, &shares))
     });
     vec![
         live("first", move || first.get()),
         live("second", move || second.get()),
+        live("line", move || line.get()),
         live("right", move || right.get()),
     ]
 }
 
-/// How often each model is right, as a sentence.
-fn how_often(shares: &[(AttentionKind, f32)]) -> String {
+/// From this weight on a character is said to have been found.
+const FOUND: f32 = 0.5;
+
+/// How often each model is right over sources of these `lengths`, as a sentence.
+fn how_often(lengths: &str, shares: &[(AttentionKind, f32)]) -> String {
     let who = |kind| match kind {
         AttentionKind::None => "the model without attention".to_owned(),
         kind => format!("the model with {} attention", name(kind)),
     };
     match shares {
-        [(one, share)] => format!(
-            "Over all lengths, {} is right {} of the time so far.",
-            who(*one),
-            percent(*share, 0)
-        ),
+        [(one, share)] => {
+            format!("{lengths}, {} is right {} of the time so far.", who(*one), percent(*share, 0))
+        }
         [(one, share), (other, its)] => format!(
-            "Over all lengths, {} is right {} of the time so far, and {} {}.",
+            "{lengths}, {} is right {} of the time so far, and {} {}.",
             who(*one),
             percent(*share, 0),
             who(*other),

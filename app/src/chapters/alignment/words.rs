@@ -122,14 +122,14 @@ pub const SCRIPT: Script = Script {
                    character, the decoder decides how to spread the light: it gives each source character a share, \
                    its [weight α](#weight weight).\n\n\
                    The task is to write the source backward, so for the first character it should read from the end. \
-                   {first} Train, and watch this change.",
+                   {first}",
             set: |link| link.alignment.steps = 1,
             asks: &["alignment"],
         },
         Beat {
             title: "One step on, and another look",
             text: "One character is written, and the decoder’s [state s](#state query) has changed, so its weights \
-                   change, too. {second}\n\n\
+                   change, too. {second} Early in training they change only a little.\n\n\
                    This is what the single vector could not give: a new summary of the source at each step. Called \
                    the [context c](#context value), it is the weighted sum of the encoder’s [states h](#annotation \
                    key). Press “Next letter” to go on.",
@@ -141,8 +141,7 @@ pub const SCRIPT: Script = Script {
             text: "Each written character has a row, and each source character a column. The stronger the color, the \
                    larger the weight. If the model has learned to reverse, the strong cells form a line from top \
                    right to bottom left.\n\n\
-                   Nobody tells the model which characters belong together. Press Train, and watch whether \
-                   the line appears anyway.",
+                   Nobody tells the model which characters belong together. {line}",
             set: |link| link.alignment.at = 0,
             asks: &["alignment-marked"],
         },
@@ -172,8 +171,11 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Does it help with length?",
             text: "Back to strings. For each length of source, the figure shows how many [held-out](held-out) \
-                   answers are correct to the last character. {right} Train both until one of them reaches 95%, then \
-                   compare the right ends of the two curves, where the sources are long.",
+                   answers are correct to the last character. {right} Train until one of them reaches 95%. Which \
+                   of the two curves falls first as the sources grow?\n\n\
+                   Past the dotted line the sources are longer than any in training, and there both soon fail. \
+                   Attention can look anywhere, but the decoder’s state must steer it, and it never learned to do \
+                   that for so many characters.",
             set: |link| link.view = "lengths".to_owned(),
             asks: &[],
         },
@@ -202,7 +204,7 @@ pub const SCRIPT: Script = Script {
     tries: &[
         Trial {
             text: "Dates, written with [beam search](beam-search), which keeps several possible beginnings at once. \
-                   Greedy decoding keeps only one. After 100 steps, does beam search find a date that is more \
+                   Greedy decoding keeps only one. Train to step 100. Does beam search find a date that is more \
                    probable than the greedy one? Is it the right date? Train to step 250 and look again. Once the \
                    model is sure, what is left for a search to find?",
             label: "Greedy or beam search?",

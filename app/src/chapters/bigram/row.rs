@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use leptos::{ev, prelude::*};
-use unroll_protocol::study::bigram::{Order, Row, ask, smoothed};
+use unroll_protocol::study::bigram::{NONE, Order, Row, ask, smoothed};
 
-use super::{code_point, named, short, use_vocabulary};
+use super::{code_point, named, short, table::is_reached, use_vocabulary};
 use crate::{
     course::{use_lab, use_provenance, use_setting},
     figures::{Bar, BarsFigure, Hue, own, power_of_ten},
@@ -25,11 +25,16 @@ pub fn use_row() -> Signal<Option<Arc<Row>>> {
     use_answer(lab, move || Some(ask::Row { character: row.get() })).answer
 }
 
+/// The row that the page suggests, only for its counts: training leaves those as they are.
+pub fn use_suggested_row() -> Signal<Option<Arc<Row>>> {
+    use_fixed_answer(use_lab(), || Some(ask::Row { character: NONE })).answer
+}
+
 /// Answers to choose from.
 const OPTIONS: usize = 4;
 
-/// The row that the page chose, after a guess at its likeliest follower. `seen` is set once it is on show:
-/// until then the matrix has none of its counts.
+/// A guess at the likeliest follower in the row that the page suggests. `seen` is set once that may be on
+/// show: until then the matrix has none of its counts.
 #[component]
 pub fn GuessRow(row: Signal<Option<Arc<Row>>>, seen: RwSignal<bool>) -> impl IntoView {
     let lab = use_lab();
@@ -79,10 +84,7 @@ pub fn GuessRow(row: Signal<Option<Arc<Row>>>, seen: RwSignal<bool>) -> impl Int
     view! {
         <GuessFirst id="bigram-row" question=Signal::derive(question) options=Signal::derive(labels)
             answer=Signal::derive(answer) explain=Signal::derive(explain)>
-            {
-                seen.set(true);
-                view! { <PinnedRow row/> }
-            }
+            {seen.set(true)}
         </GuessFirst>
     }
     .into_any()
@@ -94,11 +96,14 @@ fn commonest(row: &Row) -> u32 {
     best.map_or(0, |id| id as u32)
 }
 
-/// All that followed one character, counted beside trained, and the arithmetic of one pair.
+/// All that followed one character, counted and, once that is reached, trained; and the arithmetic of one
+/// pair.
 #[component]
 pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
     let vocabulary = use_vocabulary();
     let next = use_setting(|link| &mut link.bigram.next);
+    let view = use_setting(|link| &mut link.bigram.view);
+    let compares = memo(move || is_reached(view.get()).1);
     // Followers, likeliest first.
     let order = memo(move || {
         row.with(|row| {
@@ -123,7 +128,7 @@ pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
                 spoken: vocabulary.with(|v| named(v, id as u32)),
                 probability: share(id),
                 marked: Some(id) == chosen,
-                compare: Some(row.trained[id]),
+                compare: compares.get().then_some(row.trained[id]),
             };
             order.with(|order| order.iter().take(LISTED).map(bar).collect())
         })
@@ -139,18 +144,20 @@ pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
         row.with(|row| {
             let row = row.as_ref()?;
             let id = chosen(row, &vocabulary.get(), next.get(), &order.get())?;
-            Some(arithmetic(row, id, &vocabulary.get()))
+            Some(arithmetic(row, id, &vocabulary.get(), is_reached(view.get())))
         })
     };
-    view! {
+    let provenance = use_provenance();
+    let figure = move || {
+        view! {
             <BarsFigure
                 name="bigram-row"
                 title=title
                 bars=bars
-                provenance=use_provenance()
+                provenance=provenance
                 top=LISTED
                 hue=Hue::Output
-                compare_name="trained"
+                compare_name=if compares.get() { "trained" } else { "" }
                 value_name="counted"
                 on_pick=Callback::new(move |at: usize| {
                     let id = order.with_untracked(|order| order.get(at).copied());
@@ -159,7 +166,11 @@ pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
                     }
                 })
             />
-            <div class="bigram-sums" data-testid="bigram-sums">{sums}</div>
+        }
+    };
+    view! {
+        <div class="bigram-sums" data-testid="bigram-sums">{sums}</div>
+        {figure}
     }
     .into_any()
 }
@@ -171,7 +182,8 @@ fn chosen(row: &Row, vocabulary: &[String], next: u32, order: &[usize]) -> Optio
     named.or_else(|| order.first().copied())
 }
 
-fn arithmetic(row: &Row, id: usize, vocabulary: &[String]) -> AnyView {
+/// One pair's share and, once they are `reached`, what smoothing and training make of it.
+fn arithmetic(row: &Row, id: usize, vocabulary: &[String], reached: (bool, bool)) -> AnyView {
     let store = expect_context::<Store>();
     let k = f64::from(store.link.with(|link| link.bigram.k));
     let (count, total, v) = (row.counts[id], row.total, row.counts.len());
@@ -187,15 +199,19 @@ fn arithmetic(row: &Row, id: usize, vocabulary: &[String]) -> AnyView {
         <h3>{format!("{} after {}", named(vocabulary, id as u32), named(vocabulary, row.id))}</h3>
         <dl>
             <div><dt>"counted"</dt><dd>{format!("{count} / {total} = {}", probability(0.0))}</dd></div>
-            <div>
-                <dt>"smoothed"</dt>
-                <dd>{format!("({count} + {k}) / ({total} + {k} · {v}) = {}", probability(k))}</dd>
-            </div>
-            <div data-part="logits">
-                <dt>"trained"</dt>
-                <dd>{format!("e^{:.4} / e^{log_sum:.4} = {trained:.4}", row.logits[id])}</dd>
-            </div>
-            {share.map(|share| view! {
+            {reached.0.then(|| view! {
+                <div>
+                    <dt>"smoothed"</dt>
+                    <dd>{format!("({count} + {k}) / ({total} + {k} · {v}) = {}", probability(k))}</dd>
+                </div>
+            })}
+            {reached.1.then(|| view! {
+                <div data-part="logits">
+                    <dt>"trained"</dt>
+                    <dd>{format!("e^{:.4} / e^{log_sum:.4} = {trained:.4}", row.logits[id])}</dd>
+                </div>
+            })}
+            {share.filter(|_| reached.1).map(|share| view! {
                 <div>
                     <dt>"gradient of its logit"</dt>
                     <dd>
@@ -214,8 +230,14 @@ fn arithmetic(row: &Row, id: usize, vocabulary: &[String]) -> AnyView {
 
 /// The row to pin, from a list of all: also those the matrix has no room for.
 #[component]
-pub fn RowChoice() -> impl IntoView {
+pub fn RowChoice(suggested: Signal<Option<Arc<Row>>>) -> impl IntoView {
     let vocabulary = use_vocabulary();
+    let suggestion = memo(move || {
+        let id = suggested.with(|row| row.as_ref().map(|row| row.id));
+        id.map_or_else(String::new, |id| {
+            format!("{} (suggested)", vocabulary.with(|v| named(v, id)))
+        })
+    });
     let row = use_setting(|link| &mut link.bigram.row);
     let choose = move |event: ev::Event| {
         if let Ok(character) = event_target_value(&event).parse() {
@@ -224,10 +246,10 @@ pub fn RowChoice() -> impl IntoView {
     };
     view! {
         <div class="field">
-            <label for=own("control", "bigram-row")>"Row pinned"</label>
+            <label for=own("control", "bigram-row")>"What follows"</label>
             <select id=own("control", "bigram-row") data-testid="control-bigram-row" on:change=choose
                 prop:value=move || row.get().to_string()>
-                <option value="0">"chosen by the page"</option>
+                <option value="0">{suggestion}</option>
                 {move || vocabulary.with(|v| {
                     v.iter().enumerate().map(|(id, _)| {
                         let value = code_point(v, id as u32);

@@ -70,7 +70,11 @@ pub fn Scores(scores_seen: RwSignal<bool>) -> impl IntoView {
     let shown = move || {
         scores_seen.set(true);
         view! {
-            {move || scores.with(|s| s.as_ref().map(|s| vocabulary.with(|v| table(s, v))))}
+            <div class="view-bar"><SmoothingField/></div>
+            {move || scores.with(|s| {
+                let step = untrack(|| lab.shown());
+                s.as_ref().map(|s| vocabulary.with(|v| table(s, v, step)))
+            })}
             <SheetExport name="bigram-scores" title="Mean surprise of each estimate" provenance sheet/>
         }
     };
@@ -92,7 +96,6 @@ pub fn Scores(scores_seen: RwSignal<bool>) -> impl IntoView {
         .into_any()
     };
     view! {
-        <div class="view-bar"><SmoothingField/></div>
         <div class="view-split bigram-average">
             <LinesFigure name="bigram-loss" title="The table in training" lines=lines
                 provenance hint="Press Train: one point per step."/>
@@ -146,8 +149,9 @@ fn never_seen(scores: &Surprises, vocabulary: &[String]) -> Option<String> {
     ))
 }
 
-fn table(scores: &Surprises, vocabulary: &[String]) -> AnyView {
-    let row = |name: &'static str, testid: &'static str, score: Score| {
+/// The scores as a table, and what there is to say of them; `step` is the last step taken.
+fn table(scores: &Surprises, vocabulary: &[String], step: u32) -> AnyView {
+    let row = |name: String, testid: &'static str, score: Score| {
         view! {
             <tr data-testid=testid>
                 <th scope="row">{name}</th>
@@ -168,12 +172,15 @@ fn table(scores: &Surprises, vocabulary: &[String]) -> AnyView {
                     </tr>
                 </thead>
                 <tbody>
-                    {row("knowing nothing, ln V", "bigram-uniform", uniform)}
-                    {row("raw counts", "bigram-counts", scores.counts)}
-                    {row("smoothed counts", "bigram-smoothed", scores.smoothed)}
-                    {row("trained table", "bigram-trained", scores.trained)}
+                    {row("knowing nothing, ln V".into(), "bigram-uniform", uniform)}
+                    {row("raw counts".into(), "bigram-counts", scores.counts)}
+                    {row("smoothed counts".into(), "bigram-smoothed", scores.smoothed)}
+                    {row(format!("trained, after step {step}"), "bigram-trained", scores.trained)}
                 </tbody>
             </table>
+        <p data-testid="bigram-before">
+            "The curve and the time bar have each step’s loss from before it changed the table."
+        </p>
         {never_seen(scores, vocabulary)
             .map(|sentence| view! { <p data-testid="bigram-never-seen">"Why ∞: "{sentence}</p> })}
         <p data-testid="bigram-gap">
@@ -267,7 +274,7 @@ fn against_k(curve: &Curve) -> Lines {
     let (low, high) = all.fold((f64::INFINITY, 0.0), |(low, high), y| (y.min(low), y.max(high)));
     let room = (high - low) * 0.08;
     Lines {
-        x_label: "log10 of k".into(),
+        x_label: "k = 10 to the power of".into(),
         y_label: "nats per character".into(),
         series: vec![
             Line::new("held out", Hue::HeldOut, Dash::Dashed, held_out),

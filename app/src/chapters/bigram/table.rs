@@ -1,11 +1,13 @@
 //! The table of pairs, and beside it the row that is picked.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
-use unroll_protocol::study::bigram::{Matrix, NONE, View, ask, smoothed};
+use unroll_protocol::study::bigram::{Matrix, NONE, Row, View, ask, smoothed};
 
 use super::{
     SmoothingField, code_point, named,
-    row::{GuessRow, PinnedRow, RowChoice, use_row},
+    row::{GuessRow, PinnedRow, RowChoice, use_row, use_suggested_row},
     use_vocabulary,
 };
 use crate::{
@@ -20,7 +22,10 @@ use crate::{
 /// Differences of probabilities are drawn up to this.
 const LARGEST_DIFFERENCE: f32 = 0.25;
 
-/// The matrix, and the row that was picked in it. `row_seen` is whether the row that the page chose
+/// The last beat that has the row guessed at.
+const GUESSED_IN: u32 = 1;
+
+/// The matrix, and the row that was picked in it. `row_seen` is whether the row that the page suggests
 /// was on show before.
 #[component]
 pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
@@ -34,16 +39,29 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
     let next = use_setting(|link| &mut link.bigram.next);
     let asked = use_answer(lab, move || Some(ask::Matrix { order: order.get(), most: most.get() }));
     let (matrix, problem) = (asked.answer, asked.problem);
-    let pinned = use_row();
-    // Who has picked a row or a cell wants to see it.
-    let seen = row_seen.get_untracked();
-    let asks = memo(move || !seen && row.get() == NONE && next.get() == NONE);
-    let place = memo(move || {
-        let id = pinned.with(|row| row.as_ref().map(|row| row.id))?;
+    let (pinned, suggested) = (use_row(), use_suggested_row());
+    let id_of = |row: Signal<Option<Arc<Row>>>| row.with(|row| row.as_ref().map(|row| row.id));
+    let place_of = move |row| {
+        let id = id_of(row)?;
         matrix.with(|m| m.as_ref()?.ids.iter().position(|&other| other == id))
+    };
+    let picked = memo(move || row.get() != NONE || next.get() != NONE);
+    // Who has picked the suggested row itself wants to see it.
+    let is_picked = memo(move || {
+        let code = |id| vocabulary.with(|v| code_point(v, id));
+        picked.get() && (row.get() == NONE || id_of(suggested).map(code) == Some(row.get()))
     });
+    let seen = row_seen.get_untracked();
+    let asks = memo(move || {
+        let told = store.link.with(|link| link.idea <= GUESSED_IN);
+        told && !seen && !is_picked.get() && !(picked.get() && row_seen.get())
+    });
+    let is_open = memo(move || asks.get() && !row_seen.get());
+    let place = memo(move || place_of(pinned));
     // The row that is asked about would answer, in each of the pictures.
-    let hidden = memo(move || place.get().filter(|_| asks.get() && !row_seen.get()));
+    let hidden = memo(move || place_of(suggested).filter(|_| is_open.get()));
+    let shows_row =
+        memo(move || !is_open.get() || (picked.get() && id_of(pinned) != id_of(suggested)));
     let picture = memo(move || {
         let matrix = matrix.get()?;
         let mut picture = vocabulary.with(|v| picture(&matrix, v, view.get(), k.get()));
@@ -58,11 +76,14 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
         matrix.with(|m| {
             m.as_ref().map_or_else(String::new, |m| match hidden.get() == Some(row) {
                 true => "Guess first. Then this row is shown.".to_owned(),
-                false => vocabulary.with(|v| reading(m, v, (row, column), k.get())),
+                false => vocabulary.with(|v| reading(m, v, (row, column), view.get(), k.get())),
             })
         })
     });
     let pick = Callback::new(move |(at, column): (usize, usize)| {
+        if hidden.get_untracked() == Some(at) {
+            return;
+        }
         matrix.with_untracked(|m| {
             let Some(m) = m else { return };
             let (Some(&current), Some(&follower)) = (m.ids.get(at), m.ids.get(column)) else {
@@ -120,12 +141,9 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
                 <p class="view-note" data-testid="bigram-cut">{cut}</p>
             </div>
             <div class="bigram-row" data-part="next">
-                <RowChoice/>
-                {move || if asks.get() {
-                    view! { <GuessRow row=pinned seen=row_seen/> }.into_any()
-                } else {
-                    view! { <PinnedRow row=pinned/> }.into_any()
-                }}
+                <RowChoice suggested/>
+                {move || asks.get().then(|| view! { <GuessRow row=suggested seen=row_seen/> })}
+                {move || shows_row.get().then(|| view! { <PinnedRow row=pinned/> })}
             </div>
         </div>
     }
@@ -174,8 +192,19 @@ fn picture(matrix: &Matrix, vocabulary: &[String], view: View, k: f32) -> Pictur
     }
 }
 
+/// Whether the smoothed and the trained table have been come to where the matrix shows `view`.
+pub fn is_reached(view: View) -> (bool, bool) {
+    (view != View::Counts, matches!(view, View::Trained | View::Difference))
+}
+
 /// What a cell says.
-fn reading(matrix: &Matrix, vocabulary: &[String], at: (usize, usize), k: f32) -> String {
+fn reading(
+    matrix: &Matrix,
+    vocabulary: &[String],
+    at: (usize, usize),
+    view: View,
+    k: f32,
+) -> String {
     let (row, column) = at;
     let (Some(&current), Some(&next)) = (matrix.ids.get(row), matrix.ids.get(column)) else {
         return String::new();
@@ -186,12 +215,19 @@ fn reading(matrix: &Matrix, vocabulary: &[String], at: (usize, usize), k: f32) -
         counted(matrix, row, column, k, vocabulary.len())
             .map_or_else(|| "unknown".to_owned(), |share| format!("{share:.4}"))
     };
-    format!(
-        "After {}, {} came {count} of {total} times: {}. Smoothed {}, trained {:.4}.",
+    let mut said = format!(
+        "After {}, {} came {count} of {total} times: {}.",
         named(vocabulary, current),
         named(vocabulary, next),
         probability(0.0),
-        probability(k),
-        matrix.trained.values[row * n + column],
-    )
+    );
+    let (smoothed, trained) = is_reached(view);
+    if smoothed {
+        said += &format!(" Smoothed {}", probability(k));
+        said += &match trained {
+            true => format!(", trained {:.4}.", matrix.trained.values[row * n + column]),
+            false => ".".to_owned(),
+        };
+    }
+    said
 }

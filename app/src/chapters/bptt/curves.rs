@@ -84,7 +84,9 @@ pub struct Seen {
     pub hue: Hue,
     /// Of the norm at the last step, at the symbol's step.
     pub share: f64,
-    pub sentence: String,
+    /// The factor a step that would make this share, where no other gradient joins in on the way.
+    pub each: Option<f64>,
+    pub note: String,
 }
 
 fn seen(name: String, hue: Hue, norms: &[f32], flow: &Flow) -> Seen {
@@ -92,63 +94,66 @@ fn seen(name: String, hue: Hue, norms: &[f32], flow: &Flow) -> Seen {
     let at = |step: usize| norms.get(step - 1).map_or(0.0, |&norm| f64::from(norm));
     let steps = norms.len().saturating_sub(first);
     let share = at(first) / at(norms.len()).max(f64::MIN_POSITIVE);
-    let sentence = if share > 0.0 && steps > 0 {
-        let each = share.powf(1.0 / steps as f64);
-        if flow.loss == LossKind::Every {
-            // Gradients joined in on the way: no one factor a step made this.
-            let said = format!("{} the last step’s length at the letter", amount(share));
-            return Seen { name, hue, share, sentence: said };
-        }
-        format!(
-            "{} the last step’s length at the letter, {steps} steps back (× {each:.2} per step)",
-            amount(share)
-        )
+    let arrives = share > 0.0 && steps > 0;
+    let each = (arrives && flow.loss == LossKind::Last).then(|| share.powf(1.0 / steps as f64));
+    let note = if arrives {
+        String::new()
     } else {
         let end = norms.iter().position(|&norm| norm > 0.0).unwrap_or(norms.len().max(1) - 1);
         format!("exactly 0 before step {}", end + 1)
     };
-    Seen { name, hue, share, sentence }
+    Seen { name, hue, share, each, note }
 }
 
-/// One sentence for each curve of the main figure, from its numbers.
+impl Seen {
+    fn and(mut self, more: &str) -> Self {
+        let between = if self.note.is_empty() || more.is_empty() { "" } else { "; " };
+        self.note = format!("{}{between}{more}", self.note);
+        self
+    }
+
+    /// The share as a table has it.
+    pub fn amount(&self) -> String {
+        power(self.share)
+    }
+}
+
+/// What each curve of the main figure comes to, from its numbers.
 pub fn all_seen(flow: &Flow, settings: &Settings) -> Vec<Seen> {
     let mut all = Vec::new();
     for network in flow.networks.iter().filter(|network| settings.shown.shows(network.cell)) {
         let label = network.cell.label();
         let (hue, _) = look(network.cell);
         let mut add = |name: String, hue, norms: &[f32], more: String| {
-            let mut seen = seen(name, hue, norms, flow);
-            seen.sentence += &more;
-            all.push(seen);
+            all.push(seen(name, hue, norms, flow).and(&more));
         };
         match &network.memory {
             None if network.cell == Cell::Rnn => {
                 let more = format!(
-                    "; U has the spectral radius {:.2}, tanh passes on {:.2} on average",
+                    "U’s spectral radius {:.2}; tanh passes on {:.2} on average",
                     flow.radius, network.kept
                 );
                 add(label.into(), hue, &network.hidden, more);
             }
             None => {
-                let more = format!("; the update gate keeps {:.2} on average", network.kept);
+                let more = format!("the update gate keeps {:.2} on average", network.kept);
                 add(label.into(), hue, &network.hidden, more);
             }
             Some(memory) => {
                 add(format!("{label} dL/dh"), hue, &network.hidden, String::new());
-                let more = format!("; the forget gate keeps {:.2} on average", network.kept);
+                let more = format!("the forget gate keeps {:.2} on average", network.kept);
                 add(format!("{label} dL/dc"), Hue::Cell, memory, more);
             }
         }
     }
     if let Some(rescaled) = &flow.rescaled {
         let name = format!("RNN at radius {}", number(rescaled.asked));
-        let mut seen = seen(name, Hue::Gradient, &rescaled.hidden, flow);
-        seen.sentence += &if rescaled.asked == 0.0 {
-            "; U is all zeros, so nothing goes back at all: the curve ends at once".to_owned()
+        let more = if rescaled.asked == 0.0 {
+            "U is all zeros, so nothing goes back at all".to_owned()
         } else {
-            format!("; tanh passes on {:.2} on average", rescaled.kept)
+            format!("tanh passes on {:.2} on average", rescaled.kept)
         };
-        all.push(seen);
+        all.push(seen(name, Hue::Gradient, &rescaled.hidden, flow).and(&more));
     }
     all
 }
@@ -422,10 +427,10 @@ mod tests {
             accuracy: Default::default(),
         };
         let of = |norms: &[f32]| seen("RNN".into(), Hue::Ink, norms, &flow);
-        assert_eq!(of(&[0.0, 0.0, 2.0]).sentence, "exactly 0 before step 3");
+        assert_eq!(of(&[0.0, 0.0, 2.0]).note, "exactly 0 before step 3");
         let halved = of(&[0.5, 1.0, 2.0]);
         assert_eq!(halved.share, 0.25);
-        assert!(halved.sentence.ends_with("2 steps back (× 0.50 per step)"), "{}", halved.sentence);
+        assert_eq!((halved.amount().as_str(), halved.each), ("0.250", Some(0.5)));
         // Nothing at all: no step is left out, none is divided by.
         assert_eq!(of(&[0.0; 3]).share, 0.0);
         // What a sentence says of it.

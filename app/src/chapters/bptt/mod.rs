@@ -139,6 +139,22 @@ fn BpttChapter() -> impl IntoView {
     }
 }
 
+/// What one curve comes to, and below it what makes it so.
+fn curve_row(seen: curves::Seen) -> AnyView {
+    let color = format!("color:{}", seen.hue.css());
+    view! {
+        <tbody data-name=seen.name.clone() data-share=format!("{:e}", seen.share)>
+            <tr>
+                <th scope="row" style=color>{seen.name.clone()}</th>
+                <td>{seen.amount()}</td>
+                <td>{seen.each.map_or_else(|| "–".to_owned(), |each| format!("× {each:.2}"))}</td>
+            </tr>
+            {(!seen.note.is_empty()).then(|| view! { <tr><td colspan="3">{seen.note.clone()}</td></tr> })}
+        </tbody>
+    }
+    .into_any()
+}
+
 /// The norms by step, the formula behind them, and what they say.
 fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
     let store = shown.store;
@@ -158,6 +174,13 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
     let title =
         move || format!("Gradient with respect to each state, {}", curves::loss_name(loss.get()));
     let seen = shown.read(curves::all_seen);
+    let share_of = shown.read(|flow, _| {
+        let last = flow.networks.first().map_or(0, |network| network.hidden.len() as u32);
+        format!(
+            "Share of step {last}’s length that arrives {} steps back",
+            last.saturating_sub(flow.symbol_at)
+        )
+    });
     view! {
         <div class="view-fill bptt-room">
             <div class="view-bar bptt-bar">
@@ -189,19 +212,16 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
                             .into_any(),
                         }}
                     </div>
-                    <ul class="bptt-seen" data-testid="bptt-seen"
+                    <table class="bptt-seen" data-testid="bptt-seen"
                         data-step=move || shown.flow.get().map(|flow| flow.step.to_string())>
-                        {move || {
-                            let row = |seen: curves::Seen| view! {
-                                <li data-name=seen.name.clone() data-share=format!("{:e}", seen.share)>
-                                    <strong style=format!("color:{}", seen.hue.css())>{seen.name.clone()}</strong>
-                                    " "
-                                    {seen.sentence}
-                                </li>
-                            };
-                            seen.get().into_iter().map(row).collect_view()
-                        }}
-                    </ul>
+                        <caption>{share_of}</caption>
+                        <thead><tr>
+                            <th scope="col"><span class="visually-hidden">"network"</span></th>
+                            <th scope="col">"share"</th>
+                            <th scope="col">"per step"</th>
+                        </tr></thead>
+                        {move || seen.get().into_iter().map(curve_row).collect_view()}
+                    </table>
                     <p class="view-note">
                         {move || match loss.get() {
                             LossKind::Last => "The dotted line marks the letter’s step: what arrives there can \

@@ -17,6 +17,8 @@ use crate::{
 
 /// Pixels of the narrowest stretch that is drawn by itself.
 const NARROWEST: f64 = 0.5;
+/// Where the bars' scale may end: it moves in steps, not with every number.
+const ENDS: [f32; 4] = [0.1, 0.25, 0.5, 1.0];
 /// Characters of the longest name of a token.
 const LONGEST_NAME: usize = 12;
 
@@ -84,6 +86,12 @@ impl Bets {
         -f64::from(self.plain[id]).ln()
     }
 
+    /// Where the bars' scale ends: the first of a few that holds every bar.
+    fn end(&self) -> f32 {
+        let largest = self.left.iter().chain(&self.plain).fold(0f32, |most, at| most.max(*at));
+        ENDS.into_iter().find(|end| largest <= *end).unwrap_or(1.0)
+    }
+
     fn words(&self, id: usize) -> String {
         let name = format!("‘{}’", token::mark(self.character(id)));
         let plain = percent(self.plain[id], 2);
@@ -110,16 +118,16 @@ impl Drawing for Bets {
         let caption_high = if height > 16.0 * font { 2.2 * font } else { 0.5 * font };
         // A line at the end says what the others have together.
         let line = if height > 16.0 * font { 1.65 } else { 1.4 } * font;
-        let lines = (((strip_top - caption_high - top) / line) as usize).max(2);
+        let axis = 1.3 * font;
+        let lines = (((strip_top - caption_high - top - axis) / line) as usize).max(2);
         let listed = if self.order.len() > lines { lines - 1 } else { self.order.len() };
         let names = self.order[..listed].iter().map(|&id| self.name(id));
         let widest = names.map(|name| token::columns(&name)).fold(1.0, f64::max);
         let label = (0.62 * widest + 2.0) * font;
         let numbers = (12.5 * font).min(width * 0.42);
         let (zero, room) = (label, (width - label - numbers).max(20.0));
-        let largest =
-            self.left.iter().chain(&self.plain).fold(0f32, |most, share| most.max(*share));
-        let long = |share: f32| f64::from(share / largest.max(f32::MIN_POSITIVE)) * room;
+        let scale_end = self.end();
+        let long = |share: f32| f64::from(share / scale_end) * room;
         pen.sized(
             Hue::Muted,
             false,
@@ -145,8 +153,18 @@ impl Drawing for Bets {
             }
             grounds.draw(pen);
         }
+        let axis_top = top + listed_count as f64 * line;
+        for share in [0.0, scale_end / 2.0, scale_end] {
+            let x = zero + long(share);
+            pen.wire(Hue::Muted, 1.0, &format!("M{x:.1} {axis_top:.1}v{:.1}", 0.25 * font));
+            let at = (x, axis_top + 1.15 * font);
+            let said = format!("{}%", 100.0 * share);
+            pen.sized(Hue::Muted, false, smaller(font), at, Anchor::Middle, &said);
+        }
         for (at, ids) in rows.enumerate() {
-            let middle = top + (at as f64 + 0.5) * line;
+            // The others stand below the bars' scale.
+            let below = if at < listed_count { 0.0 } else { axis };
+            let middle = top + (at as f64 + 0.5) * line + below;
             let (plain, left) = (of(&self.plain, &ids), of(&self.left, &ids));
             let chosen = ids.contains(&self.chosen);
             let cut = left == 0.0;
@@ -310,6 +328,13 @@ mod tests {
         assert!(cut.left[cut.order[0]] > cut.plain[cut.order[0]]);
         let diverged = Bets::new(vec!["a".into()], vec![f32::NAN], &Sampling::PLAIN, 0.5, false);
         assert!(diverged.unwrap_err().to_string().contains("diverged"));
+    }
+
+    #[test]
+    fn the_bars_keep_their_scale_until_one_outgrows_it() {
+        let plain = bets(Sampling::PLAIN, 0.5);
+        let with = |share: f32| Bets { left: vec![share], plain: vec![0.0], ..plain.clone() }.end();
+        assert_eq!([0.02, 0.1, 0.11, 0.3, 0.51, 1.0].map(with), [0.1, 0.1, 0.25, 0.5, 1.0, 1.0]);
     }
 
     #[test]

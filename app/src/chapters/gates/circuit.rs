@@ -96,11 +96,22 @@ pub fn CircuitFigure(
 
 /// The picture for who can't see it.
 fn spoken(sums: &Sums) -> String {
-    let each = sums.gates.iter().map(|sum| format!("{} {}", sum.gate.label(), three(sum.value)));
+    let each = sums.gates.iter().map(|sum| {
+        let function = if sum.gate.opens() { "σ" } else { "tanh" };
+        let held = if sum.held { "held at " } else { "" };
+        format!(
+            "{} {held}{}, {function}({}), W x + b {}, state {}",
+            sum.gate.label(),
+            three(sum.value),
+            three(sum.sum),
+            three(sum.weight + sum.bias),
+            three(sum.from_state)
+        )
+    });
     let state = sums.cell.memory().label();
     format!(
         "{}; {state} before {}, after {}.",
-        each.collect::<Vec<_>>().join(", "),
+        each.collect::<Vec<_>>().join("; "),
         three(sums.before),
         three(sums.after)
     )
@@ -128,8 +139,7 @@ impl Levels {
         // Above the state stands what it is, between the levels two knots.
         let least = 2.6 * font + 4.4 * font + box_height;
         let is_narrow = width < NARROW;
-        let most = if is_narrow { 2 } else { 3 };
-        let sums = (((height - least - 0.6 * font) / line) as usize).min(most);
+        let sums = (((height - least - 0.6 * font) / line) as usize).min(3);
         let free = (height - least - 0.6 * font - sums as f64 * line).max(0.0);
         let state = 2.6 * font + free * 0.12;
         let knots = state + 2.6 * font + free * 0.34;

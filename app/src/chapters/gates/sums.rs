@@ -16,7 +16,7 @@ use crate::{
     reactive::memo,
 };
 
-/// The view of the circuit, with all sums beside it.
+/// The view of the circuit, with the arithmetic below it.
 #[component]
 pub fn Circuit(gates: Gates) -> impl IntoView {
     let sums = memo(move || gates.sums(|sums| Arc::new(sums.clone())));
@@ -125,8 +125,8 @@ fn product(term: &Term, letter: &'static str) -> AnyView {
     .into_any()
 }
 
-/// The gate's sum in one line; with all its products if it is the one that is drawn.
-fn gate_line(sum: &GateSum, cell: CellChoice, shown: Quantity) -> AnyView {
+/// The chosen gate's sum in one line, with all its products.
+fn gate_line(sum: &GateSum, cell: CellChoice) -> AnyView {
     let name = sum.gate.id();
     let function = if sum.gate.opens() { "σ" } else { "tanh" };
     let from_state = match (sum.gate, cell) {
@@ -144,55 +144,51 @@ fn gate_line(sum: &GateSum, cell: CellChoice, shown: Quantity) -> AnyView {
         format!("{name} = {function}({}) = {}", three(sum.sum), three(sum.value))
     };
     let letter = if cell == CellChoice::Cho && sum.gate == Quantity::New { "r·h " } else { "h " };
-    let open = sum.gate == shown;
-    let products = open.then(|| {
-        let inside = sum.state_bias.map(|bias| {
-            let product: f32 = sum.terms.iter().map(|t| t.weight * t.value).sum::<f32>() + sum.rest;
-            let r = sum.reset.unwrap_or(1.0);
-            view! {
-                <li>{format!("U h = {}, + b_hn = {}: {}", three(product), three(bias), three(product + bias))}</li>
-                <li>{format!("times r = {}: {}", three(r), three(sum.from_state))}</li>
-            }
-        });
-        let others = (sum.others > 0)
-            .then(|| view! { <li>{format!("the other {}: {}", sum.others, three(sum.rest))}</li> });
+    let inside = sum.state_bias.map(|bias| {
+        let product: f32 = sum.terms.iter().map(|t| t.weight * t.value).sum::<f32>() + sum.rest;
+        let r = sum.reset.unwrap_or(1.0);
         view! {
-            <ul class="gates-terms" data-testid="gates-terms">
-                <li>
-                    "W x: " <span class="role-weight">{three(sum.weight)}</span>
-                    {format!(" (the row of W for this character), + b = {}", three(sum.bias))}
-                </li>
-                {sum.terms.iter().map(|t| product(t, letter)).collect_view()}
-                {others}
-                {inside}
-            </ul>
+            <li>{format!("U h = {}, + b_hn = {}: {}", three(product), three(bias), three(product + bias))}</li>
+            <li>{format!("times r = {}: {}", three(r), three(sum.from_state))}</li>
         }
     });
+    let others = (sum.others > 0)
+        .then(|| view! { <li>{format!("the other {}: {}", sum.others, three(sum.rest))}</li> });
     view! {
-        <li data-part=part(sum.gate)>
+        <p class="gates-line" data-part=part(sum.gate)>
             <span>
                 {format!("W x + b = {}, {from_state} = {}, sum {}; ",
                     three(sum.weight + sum.bias), three(sum.from_state), three(sum.sum))}
             </span>
             <b>{result}</b>
-            {products}
-        </li>
+        </p>
+        <ul class="gates-terms" data-testid="gates-terms">
+            <li>
+                "W x: " <span class="role-weight">{three(sum.weight)}</span>
+                {format!(" (the row of W for this character), + b = {}", three(sum.bias))}
+            </li>
+            {sum.terms.iter().map(|t| product(t, letter)).collect_view()}
+            {others}
+            {inside}
+        </ul>
     }
     .into_any()
 }
 
 fn arithmetic(sums: &Sums, shown: Quantity) -> AnyView {
-    let lines = sums.gates.iter().map(|sum| gate_line(sum, sums.cell, shown)).collect_view();
+    // Of the others the drawing has the sums.
+    let chosen = sums.gates.iter().find(|sum| sum.gate == shown);
+    let line = chosen.map(|sum| gate_line(sum, sums.cell));
+    let next = if line.is_some() { "another" } else { "a" };
     let (first, second) = made(sums);
     let hue = gate_hue(sums.cell.memory()).class();
     view! {
         <p class=hue data-part=part(sums.cell.memory()) data-testid="gates-made">{first}</p>
         {second.map(|line| view! { <p class="role-hidden" data-part="hidden-state">{line}</p> })}
         {projection(sums)}
-        <ul class="gates-lines">{lines}</ul>
+        {line}
         <p class="hint">
-            "Rounded to three decimals here; the model computes with all digits. Choose another gate to see its \
-             products."
+            {format!("Rounded to three decimals here; the model computes with all digits. Choose {next} gate to see its products.")}
         </p>
     }
     .into_any()

@@ -33,6 +33,11 @@ fn pair(page: Page, turn: usize) -> Option<Pair> {
     Some([costs[first].clone(), costs[second].clone()])
 }
 
+/// As [`signed`] writes it.
+fn rounded(change: f32) -> f32 {
+    (change * 1e4).round() / 1e4
+}
+
 #[component]
 pub fn Check(page: Page) -> impl IntoView {
     let turn = RwSignal::new(0usize);
@@ -50,27 +55,30 @@ pub fn Check(page: Page) -> impl IntoView {
             pair.iter().all(|one| cost.off.contains(&one.off[0]) && one.step == cost.step);
         (of_pair && cost.off.len() == 2).then(|| Cost::clone(&cost))
     });
-    let sum = move || asked.get().map(|[a, b]| a.change + b.change);
+    // Of the numbers as they are read.
+    let sum = move || asked.get().map(|[a, b]| rounded(a.change) + rounded(b.change));
     let question = Signal::derive(move || match asked.get() {
         Some([a, b]) => format!(
-            "After step {}, switching off {} alone costs {}, and {} alone {}. What does switching off both at once cost?",
+            "After step {}, switching off {} alone costs {}, and {} alone {}. Their sum is {}. What does switching \
+             off both at once cost?",
             a.step,
             name(a.off[0]),
             signed(a.change),
             name(b.off[0]),
             signed(b.change),
+            signed(rounded(a.change) + rounded(b.change)),
         ),
         None => {
             "A question appears here when training rests and every head is measured.".to_owned()
         }
     });
     let options = Signal::derive(move || {
-        let Some(sum) = sum() else { return Vec::new() };
-        vec![
-            format!("More than the sum of the two, {}", signed(sum)),
-            "About the sum, within a tenth of it".to_owned(),
-            "Less than the sum".to_owned(),
-        ]
+        if sum().is_none() {
+            return Vec::new();
+        }
+        ["More than the sum", "About the sum, within a tenth of it", "Less than the sum"]
+            .map(str::to_owned)
+            .to_vec()
     });
     let answer = Signal::derive(move || {
         let (sum, joint) = (sum()?, joint.get()?.change);

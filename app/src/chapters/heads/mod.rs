@@ -19,7 +19,7 @@ use crate::{
     controls::SliderField,
     course::{ChapterFrame, StageView, further, use_sentence},
     figures::{AttentionFigure, Editor, HeadsFigure, Inspection, KeptCell, Switches},
-    reactive::memo,
+    reactive::{effect, memo},
     teaching::{Live, live},
 };
 use state::Page;
@@ -79,7 +79,9 @@ fn lives(page: Page) -> Vec<Live> {
             name(at)
         ))
     });
+    let compared = use_compared(page);
     vec![
+        live("compared", move || compared.get()),
         live("shape", move || {
             let (layers, heads) = page.shape.get();
             format!("{} with {} each", plural(layers, "layer"), plural(heads, "head"))
@@ -233,6 +235,9 @@ fn joint_in_words(page: Page) -> AnyView {
         " nats per character. "
         <span class="hint">
             {format!("Mean over {tokens} characters in {windows} windows that are never trained on. ")}
+            {measured_before(page, cost.step).map(|step| format!(
+                "The time bar’s held-out loss is from step {step}. "
+            ))}
             {match cost.error {
                 Some(_) => "± is the standard error of the mean difference between windows.",
                 None => "A single window can’t say how uncertain it is.",
@@ -245,6 +250,61 @@ fn joint_in_words(page: Page) -> AnyView {
     }
     .into_any()
 }
+
+/// The steps at which the model on show was measured on held-out text, each with its loss.
+fn held_out(page: Page) -> Vec<(f64, f64)> {
+    let history = page.lab.history;
+    history.with(|history| history.named("held out").map_or_else(Vec::new, |s| s.points()))
+}
+
+/// The last of these steps, if it is before `step`.
+fn measured_before(page: Page, step: u32) -> Option<f64> {
+    let last = held_out(page).last()?.0;
+    (last < f64::from(step)).then_some(last)
+}
+
+/// The losses of a model of one head per layer, once there was one, beside those of one with several
+/// that is otherwise the same: which of them is ahead.
+fn use_compared(page: Page) -> Memo<String> {
+    let alike = memo(move || {
+        let (layers, width) = page.settings.with(|s| (s.layers, s.width));
+        page.store.link.with(|link| (layers, width, link.seed, link.corpus.clone()))
+    });
+    let one = RwSignal::new(None);
+    let heads = memo(move || page.settings.with(|s| s.heads));
+    effect(move || {
+        let points = held_out(page);
+        // The settings run ahead of the model.
+        if heads.get() == 1 && page.shape.get().1 == 1 && !points.is_empty() {
+            one.set(Some((alike.get(), points)));
+        }
+    });
+    memo(move || {
+        let both = one.with(|one| {
+            let (of, points) =
+                one.as_ref().filter(|_| heads.get() > 1 && page.shape.get().1 > 1)?;
+            let of_one = |step| points.iter().find(|point| point.0 == step).map(|point| point.1);
+            let now = held_out(page).into_iter().rev().filter(|_| *of == alike.get());
+            now.map(|(step, loss)| Some((step, loss, of_one(step)?))).find_map(|both| both)
+        });
+        let Some((step, several, one)) = both else {
+            return "Does it pay? “One head beside it”, at the end of this chapter, trains both."
+                .to_owned();
+        };
+        let verdict = match one - several {
+            apart if apart.abs() < ALIKE => "So far, the two hardly differ.",
+            apart if apart > 0.0 => "The heads are ahead.",
+            _ => "So far, the one wide head is ahead.",
+        };
+        format!(
+            "At step {step}, the loss on held-out text is {several:.3}. With one head per layer it was {one:.3}. \
+             {verdict}"
+        )
+    })
+}
+
+/// Losses nearer to each other than this hardly differ.
+const ALIKE: f64 = 0.03;
 
 /// How the page calls a head where space is scarce.
 fn name(at: HeadAt) -> String {

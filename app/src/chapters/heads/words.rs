@@ -42,7 +42,8 @@ pub const SCRIPT: Script = Script {
                    [queries](#heads-query query), [keys](#heads-key key) and [values](#heads-value value), so each \
                    can ask a question of its own.\n\n\
                    All of them read the same tokens, but their rows of weights differ. Where do two differ most? \
-                   Click a small picture to enlarge its head.",
+                   Click a small picture to enlarge its head.\n\n\
+                   {compared}",
             set: |link| link.many_heads.layer = 1,
             asks: &["heads-weights"],
         },

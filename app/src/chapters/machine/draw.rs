@@ -54,6 +54,8 @@ const SMALLEST: f64 = 12.0;
 const LONGEST_NAME: usize = 8;
 /// Rows closer than this have no room for letters one above the other.
 const CLOSE: f64 = 11.5;
+/// The room in which the row that is followed turns to what comes next.
+const TURN: f64 = 16.0;
 
 pub fn hue(part: Part) -> Hue {
     match part {
@@ -143,7 +145,16 @@ fn rows(pen: &mut Pen, scene: &Scene, way: Way) {
         );
     }
     let y = scene.middle(way.row);
-    pen.wire(Hue::Hidden, 3.5, &format!("M{from:.1} {y:.1}H{reached:.1}"));
+    let into_list = if way.has(Part::Next, scene) {
+        // To the first line of its list, and along all of it.
+        let (turn, first) = (to - TURN, scene.bar(0));
+        let middle = to - TURN / 2.0;
+        let last = scene.bar(BARS - 1);
+        format!("H{turn:.1}C{middle:.1} {y:.1} {middle:.1} {first:.1} {to:.1} {first:.1}V{last:.1}")
+    } else {
+        format!("H{reached:.1}")
+    };
+    pen.wire(Hue::Hidden, 3.5, &format!("M{from:.1} {y:.1}{into_list}"));
     let radius = (scene.pitch * 0.3).min(7.5);
     let paper = pen.paint.paper();
     for &x in &scene.sums {
@@ -292,8 +303,9 @@ fn loop_back(pen: &mut Pen, scene: &Scene, way: Way) {
         return;
     };
     group(pen, way.has(Part::Next, scene));
-    let (from, to, y) = (next.x + 34.0, text.middle(), 9.0);
-    let (start, tip) = (scene.top - 38.0, scene.top - 8.0);
+    // From above the list, beside the column's name.
+    let (from, to, y) = (next.x + 52.0, text.middle(), 9.0);
+    let (start, tip) = (scene.bar(0) - 14.0, scene.top - 8.0);
     let path = format!(
         "M{from:.1} {start:.1}V{:.1}Q{from:.1} {y} {:.1} {y}H{:.1}Q{to:.1} {y} {to:.1} {:.1}V{tip:.1}m-4 -6l4 6l4 -6",
         y + 8.0,
@@ -353,7 +365,7 @@ fn bars(pen: &mut Pen, scene: &Scene, pass: &Pass, way: Way) {
         let name = pass.vocabulary.get(id).map_or("", String::as_str);
         let name = token::short_mark(name, LONGEST_NAME);
         let (at, anchor) = match token::columns(&name) {
-            1.0 => (column.x + 10.0, Anchor::Middle),
+            1.0 if !scene.shape.tinted => (column.x + 12.0, Anchor::Middle),
             // Ends where its bar begins.
             _ => (left - 4.0, Anchor::End),
         };

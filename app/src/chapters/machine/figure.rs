@@ -85,11 +85,13 @@ pub fn MachineFigure(
     let drawn = use_latest(source, use_visible(root));
     let empty = Signal::derive(move || drawn.get().pass.is_none());
     let shape = memo(move || drawn.get().pass.as_deref().map(Shape::of));
+    let way = memo(move || drawn.get().way());
+    let followed = memo(move || way.get().row);
     let scene = memo(move || {
         let size = size.get();
-        Some(Arc::new(Scene::new(shape.get()?, (size.width, size.height))))
+        let scene = Scene::new(shape.get()?, (size.width, size.height));
+        Some(Arc::new(scene.following(followed.get())))
     });
-    let way = memo(move || drawn.get().way());
     let tokens =
         memo(move || drawn.get().pass.as_ref().map_or(Vec::new(), |pass| pass.tokens.clone()));
     let tinted = memo(move || {

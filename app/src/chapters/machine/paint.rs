@@ -162,7 +162,7 @@ fn small_map(
 /// The whole picture as a file: all of it shapes, so that it stays sharp at any size. `room` is how
 /// large it is at least.
 pub fn svg(pass: &Pass, way: Way, room: (f64, f64), caption: &Caption, colors: &Colors) -> String {
-    let scene = Scene::new(Shape::of(pass), room);
+    let scene = Scene::new(Shape::of(pass), room).following(way.row);
     let palette = colors.palette;
     let paint = Paint::of(palette);
     let mut inside = ground(&scene, &pass.tokens, tint::is_needed(&pass.vocabulary), way, paint);

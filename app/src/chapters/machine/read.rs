@@ -40,15 +40,15 @@ pub fn hit(scene: &Scene, pass: &Pass, (x, y): (f64, f64)) -> Option<Place> {
         let at = pieces.iter().position(|piece| (piece.x..piece.x + piece.width).contains(&x))?;
         return Some(Place::Size(at));
     }
-    if y > scene.foot() {
-        return None;
-    }
     let column = scene.columns.iter().find(|c| (c.x - 5.0..=c.end() + 5.0).contains(&x))?;
     if y < scene.top {
         return Some(Place::Name(column.part));
     }
     if column.part == Part::Next {
         return Some(Place::Number(Part::Next, 0, scene.bar_at(y)?));
+    }
+    if y > scene.foot() {
+        return None;
     }
     let row = scene.row_at(y)?;
     if column.count == 0 || !(column.x..column.end()).contains(&x) {

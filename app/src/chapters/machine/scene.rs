@@ -161,6 +161,8 @@ pub struct Scene {
     pub heads: Vec<(f64, f64, f64)>,
     /// Left and right of the bars behind the names of the next tokens.
     pub bars: (f64, f64),
+    /// Top of the list of the next tokens.
+    list: f64,
     /// From one of them to the next.
     bar_pitch: f64,
 }
@@ -175,17 +177,21 @@ const WIDE: f64 = 820.0;
 /// Least width of the picture: what stands between its columns is narrower there. In less room it is as
 /// wide as is comfortable, and scrolls.
 const LEAST_WIDTH: f64 = 640.0;
-const LEAST_PITCH: f64 = 7.0;
+/// Least from row to row: as high as the letters. More rows than that has room for scroll, unless the room
+/// is wide, as in a small frame: there neighbors' letters stand side by side.
+const LEAST_PITCH: f64 = 12.0;
+const CLOSEST_PITCH: f64 = 7.0;
 /// From row to row where they scroll anyway.
-const SCROLLED_PITCH: f64 = 12.0;
+const SCROLLED_PITCH: f64 = 16.0;
 const MOST_PITCH: f64 = 34.0;
 const TOP: f64 = 74.0;
-/// The small maps of the heads, below the rows; less in a low room.
+/// The small maps of the heads, below the rows; less where the rows need the room.
 const MAPS: f64 = 58.0;
-const LOW_MAPS: f64 = 40.0;
-const LOW: f64 = 520.0;
+const LEAST_MAPS: f64 = 30.0;
 /// Shapes and the bar of the parameters.
 const FOOT: f64 = 76.0;
+/// Below the list of the next tokens: the bar of the parameters.
+const BELOW_LIST: f64 = 50.0;
 /// Round a plus sign.
 const SUM: f64 = 30.0;
 const GAP: f64 = 12.0;
@@ -197,6 +203,9 @@ const LEAST_MAP: f64 = 84.0;
 const FOLDED: f64 = 56.0;
 /// The next tokens that are listed.
 pub const BARS: usize = 8;
+/// Room for their names, where each is a character and where they need not be.
+const NAMES: f64 = 26.0;
+const LONG_NAMES: f64 = 66.0;
 /// From one of them to the next: at least, and where all have room.
 const LEAST_BAR: f64 = 13.0;
 const BAR: f64 = 18.0;
@@ -209,12 +218,14 @@ impl Scene {
         let more = (folded - FOLDED - GAP).max(0.0);
         let width = if room.0 < LEAST_WIDTH + more { WIDE + more } else { room.0 };
         let rows = shape.rows.max(1) as f64;
-        let maps = if room.1 < LOW { LOW_MAPS } else { MAPS };
+        let least_pitch = if room.0 < LEAST_WIDTH { LEAST_PITCH } else { CLOSEST_PITCH };
+        let maps = (room.1 - TOP - FOOT - rows * LEAST_PITCH).clamp(LEAST_MAPS, MAPS);
         let high = room.1 - TOP - maps - FOOT;
-        let scrolls = high / rows < LEAST_PITCH;
+        let scrolls = high < rows * least_pitch;
         let pitch = if scrolls { SCROLLED_PITCH } else { (high / rows).min(MOST_PITCH) };
         let least = if scrolls { BAR } else { (high / BARS as f64).clamp(LEAST_BAR, BAR) };
-        let bar_pitch = pitch.clamp(least, 26.0);
+        let bar_pitch = least;
+        let maps = if scrolls { MAPS } else { maps };
         let height = TOP + (rows * pitch).max(BARS as f64 * least) + maps + FOOT;
 
         let plan = plan(shape);
@@ -262,13 +273,24 @@ impl Scene {
             maps,
             heads: Vec::new(),
             bars: (0.0, 0.0),
+            list: TOP,
             bar_pitch,
         };
         if let Some(next) = scene.column(Part::Next) {
-            scene.bars = (next.x + 26.0, next.end() - 44.0);
+            let names = if shape.tinted { LONG_NAMES } else { NAMES };
+            scene.bars = (next.x + names, next.end() - 44.0);
         }
         scene.heads = scene.small_maps();
         scene
+    }
+
+    /// The next tokens listed beside the row that they follow, or as near to it as lets the list stay
+    /// whole.
+    pub fn following(mut self, row: usize) -> Self {
+        let last = self.height - BELOW_LIST - self.bar_pitch * BARS as f64;
+        let beside = self.middle(row) - self.bar_pitch / 2.0;
+        self.list = beside.min(last).max(self.top);
+        self
     }
 
     fn small_maps(&self) -> Vec<(f64, f64, f64)> {
@@ -308,13 +330,13 @@ impl Scene {
 
     /// The next token whose line is at this height.
     pub fn bar_at(&self, y: f64) -> Option<usize> {
-        let line = (y - self.top) / self.bar_pitch;
+        let line = (y - self.list) / self.bar_pitch;
         (line >= 0.0 && line < BARS as f64).then_some(line as usize)
     }
 
     /// Middles of the lines of the next tokens.
     pub fn bar(&self, at: usize) -> f64 {
-        self.top + self.bar_pitch * (at as f64 + 0.5)
+        self.list + self.bar_pitch * (at as f64 + 0.5)
     }
 }
 
@@ -397,7 +419,7 @@ fn plan(shape: Shape) -> Vec<Step> {
     }
     plan.extend([Close]);
     plan.extend((shape.open + 1..shape.blocks).flat_map(folded));
-    plan.extend([Gap(GAP), Column(Part::FinalNorm, 1.0), Gap(18.0), Wide(Part::Next, 84.0, 1.8)]);
+    plan.extend([Gap(GAP), Column(Part::FinalNorm, 1.0), Gap(18.0), Wide(Part::Next, 96.0, 2.6)]);
     plan
 }
 
@@ -425,7 +447,7 @@ mod tests {
                         x = column.end();
                     }
                     assert!((x - scene.width).abs() < 2.0, "{x} of {}", scene.width);
-                    assert!(scene.width >= room.0 && scene.pitch >= LEAST_PITCH);
+                    assert!(scene.width >= room.0 && scene.pitch >= CLOSEST_PITCH);
                     assert!(scene.middle(rows - 1) < scene.foot());
                     assert_eq!(scene.columns.len(), 11 + blocks);
                     for (x, y, side) in &scene.heads {
@@ -456,11 +478,22 @@ mod tests {
     }
 
     #[test]
-    fn the_small_model_is_whole_in_a_figure_that_is_embedded() {
-        let scene = Scene::new(shape(16, 2, 4), (676.0, 304.0));
-        assert_eq!(scene.width, 676.0);
-        assert!(scene.height <= 304.0 && scene.bar(BARS - 1) < scene.foot(), "{}", scene.height);
-        assert!((0..BARS).all(|at| scene.bar_at(scene.bar(at)) == Some(at)));
+    fn rows_are_as_high_as_their_letters_and_the_list_stays_whole_beside_its_row() {
+        for room in [(676.0, 304.0), (366.0, 200.0), (1000.0, 600.0)] {
+            for rows in [1, 8, 16, 64] {
+                for row in 0..rows {
+                    let scene = Scene::new(shape(rows, 2, 4), room).following(row);
+                    let least = if room.0 > 640.0 { CLOSEST_PITCH } else { LEAST_PITCH };
+                    assert!(scene.pitch >= least, "{room:?}");
+                    assert!(scene.bar(BARS - 1) < scene.height - 42.0, "{rows} rows in {room:?}");
+                    assert!((0..BARS).all(|at| scene.bar_at(scene.bar(at)) == Some(at)));
+                }
+            }
+        }
+        let embedded = Scene::new(shape(16, 2, 4), (676.0, 304.0));
+        assert!(embedded.width == 676.0 && embedded.height <= 304.0, "{}", embedded.height);
+        let scene = Scene::new(shape(16, 2, 4), (1000.0, 600.0)).following(4);
+        assert_eq!(scene.bar(0), scene.middle(4));
     }
 
     #[test]

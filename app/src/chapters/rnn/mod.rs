@@ -203,8 +203,9 @@ fn UnrolledView(shared: Shared) -> impl IntoView {
             <p class="view-note rnn-note" role="status" data-testid="rnn-note">
                 {move || unroller::note(shared)}
             </p>
-            <Unroller shared length/>
-            <UnrolledFigure diagram columns at unit on_open on_edit on_matrix provenance=shared.provenance/>
+            <UnrolledFigure diagram columns at unit on_open on_edit on_matrix provenance=shared.provenance>
+                <Unroller shared length/>
+            </UnrolledFigure>
             <EditBar shared field/>
         </div>
     }

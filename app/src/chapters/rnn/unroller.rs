@@ -76,35 +76,33 @@ pub fn Unroller(
     let at_end = move || ends.get().1.then_some("true");
     let at_start = move || ends.get().0.then_some("true");
     view! {
-        <div class="view-bar rnn-unroller">
-            <button type="button" class="button button-primary" data-testid="rnn-unroll"
-                aria-disabled=at_end on:click=move |_| { stop(); step(1) }>
-                "Unroll one step"
-            </button>
-            <button type="button" class="button" data-testid="rnn-fold-one"
-                aria-disabled=at_start on:click=move |_| { stop(); step(-1) }>
-                "Fold one"
-            </button>
-            <button type="button" class="button" data-testid="rnn-play" on:click=play>
-                {move || if playing.with(Option::is_some) { "Stop" } else { "Play" }}
-            </button>
-            <button type="button" class="button" data-testid="rnn-fold"
-                aria-disabled=at_start on:click=move |_| { stop(); columns.set(0) }>
-                "Fold back"
-            </button>
-            <label class="rnn-scrub">
-                <span class="visually-hidden">"Steps unrolled"</span>
-                <input type="range" min="0" max=move || length.get().to_string() step="1"
-                    data-testid="control-rnn-columns" prop:value=move || shown.get().to_string()
-                    on:input=move |e| {
-                        stop();
-                        if let Ok(value) = event_target_value(&e).parse() {
-                            columns.set(value);
-                        }
-                    }/>
-                <output data-testid="rnn-columns">{move || format!("{} of {}", shown.get(), length.get())}</output>
-            </label>
-        </div>
+        <button type="button" class="button button-primary" data-testid="rnn-unroll"
+            aria-disabled=at_end on:click=move |_| { stop(); step(1) }>
+            "Unroll one step"
+        </button>
+        <button type="button" class="button" data-testid="rnn-fold-one"
+            aria-disabled=at_start on:click=move |_| { stop(); step(-1) }>
+            "Fold one"
+        </button>
+        <button type="button" class="button" data-testid="rnn-play" on:click=play>
+            {move || if playing.with(Option::is_some) { "Stop" } else { "Play" }}
+        </button>
+        <button type="button" class="button" data-testid="rnn-fold"
+            aria-disabled=at_start on:click=move |_| { stop(); columns.set(0) }>
+            "Fold back"
+        </button>
+        <label class="rnn-scrub">
+            <span class="visually-hidden">"Steps unrolled"</span>
+            <input type="range" min="0" max=move || length.get().to_string() step="1"
+                data-testid="control-rnn-columns" prop:value=move || shown.get().to_string()
+                on:input=move |e| {
+                    stop();
+                    if let Ok(value) = event_target_value(&e).parse() {
+                        columns.set(value);
+                    }
+                }/>
+            <output data-testid="rnn-columns">{move || format!("{} of {}", shown.get(), length.get())}</output>
+        </label>
     }
     .into_any()
 }

@@ -144,7 +144,11 @@ fn Merging(shown: Shown) -> impl IntoView {
 #[component]
 fn Curves(shown: Shown) -> impl IntoView {
     let provenance = use_provenance();
-    let lines = move |name: &'static str, hue: Hue, value: fn(&Levels, usize, u64) -> f64| {
+    // The size starts at all single bytes: its axis starts there, too, or its line would lie flat.
+    let lines = move |name: &'static str,
+                      hue: Hue,
+                      from_first: bool,
+                      value: fn(&Levels, usize, u64) -> f64| {
         memo(move || {
             let points = shown.levels.with(|levels| {
                 let Some(levels) = levels else { return Vec::new() };
@@ -157,21 +161,32 @@ fn Curves(shown: Shown) -> impl IntoView {
                 points
             });
             let last = points.last().map_or(0.0, |point| point.0);
-            let top = points.iter().map(|point| point.1).fold(0.0, f64::max) * 1.05;
+            // The end is moved seldom, so that a press moves the line, not the axis.
+            let end = (last / 20.0).ceil().max(1.0) * 20.0;
+            let first = points.first().map_or(0.0, |point| point.1);
+            let (y_label, low, top) = if from_first {
+                (format!("{name}, from {}", grouped(first as u64)), first, first + end)
+            } else {
+                (
+                    name.to_owned(),
+                    0.0,
+                    points.iter().map(|point| point.1).fold(0.0, f64::max) * 1.05,
+                )
+            };
             Lines {
                 x_label: "merges".to_owned(),
-                y_label: name.to_owned(),
+                y_label,
                 series: vec![Line::new(name, hue, Dash::Solid, points)],
-                // The end is moved seldom, so that a press moves the line, not the axis.
-                x_range: Some((0.0, (last / 20.0).ceil().max(1.0) * 20.0)),
-                y_range: (top > 0.0).then_some((0.0, top)),
+                x_range: Some((0.0, end)),
+                y_range: (top > low).then_some((low, top)),
                 ..Lines::default()
             }
         })
     };
-    let tokens =
-        lines("tokens", Hue::Input, |levels, _, merged| (levels.bytes.text_tokens - merged) as f64);
-    let vocabulary = lines("ids", Hue::Weight, |levels, made, _| {
+    let tokens = lines("tokens", Hue::Input, false, |levels, _, merged| {
+        (levels.bytes.text_tokens - merged) as f64
+    });
+    let vocabulary = lines("ids", Hue::Weight, true, |levels, made, _| {
         f64::from(levels.bytes.vocabulary) + made as f64
     });
     view! {

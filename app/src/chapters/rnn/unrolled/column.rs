@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use super::{
     data::{BARS, Diagram, Face},
-    layout::Layout,
+    layout::{Layout, Places},
 };
 use crate::{
     figures::{Hue, token},
@@ -28,8 +28,12 @@ pub fn ColumnView(
     t: usize,
     diagram: Signal<Arc<Diagram>>,
     layout: Memo<Layout>,
+    /// Where it stands, on its way there too.
+    places: Memo<Arc<Places>>,
     /// Steps that are drawn at all.
     near: Memo<Range<i64>>,
+    /// The step that is pointed at.
+    pointed: Memo<Option<usize>>,
 ) -> impl IntoView {
     let away = memo(move || near.with(|near| !near.contains(&(t as i64))));
     // What is away follows nothing: it is of the present when it comes near.
@@ -41,12 +45,16 @@ pub fn ColumnView(
         Some(last) if away.get() => *last,
         _ => layout.get(),
     });
+    let x = move || places.with(|p| p.columns.get(t).copied().unwrap_or_default());
+    // Where there is no room for the letters of all copies, they stand at one, and where one points.
+    let named = memo(move || t == 0 || !layout.get().is_tight() || pointed.get() == Some(t));
     let time = move || match layout.get().is_roomy() {
         true => format!("t = {}", t + 1),
         false => (t + 1).to_string(),
     };
     view! {
-        <g class:rnn-away=away transform=move || format!("translate({} 0)", layout.get().x_of(t))
+        <g class:rnn-away=away class:rnn-unnamed=move || !named.get()
+            transform=move || format!("translate({:.1} 0)", x())
             data-testid=format!("rnn-column-{}", t + 1)>
             <text class="rnn-time" x=move || layout.get().middle() y=move || layout.get().line(0)>{time}</text>
             <Cell face layout/>
@@ -58,12 +66,19 @@ pub fn ColumnView(
 
 /// The loop: one cell that stands for all steps that are not unrolled.
 #[component]
-pub fn LoopView(diagram: Memo<Arc<Diagram>>, layout: Memo<Layout>) -> impl IntoView {
+pub fn LoopView(
+    diagram: Memo<Arc<Diagram>>,
+    layout: Memo<Layout>,
+    /// Where it stands, on its way there too.
+    places: Memo<Arc<Places>>,
+    /// Width of what is in view.
+    seen: Signal<f64>,
+) -> impl IntoView {
     let face = memo(move || {
         let last = diagram.with(|d| d.columns.last().map(|c| c.face.clone()));
         Face { token: String::new(), replaced: None, ..last.unwrap_or_default() }
     });
-    let at = move || layout.with(|l| l.x_of(l.unrolled));
+    let at = move || places.with(|p| p.rest.unwrap_or_default());
     // Where columns are narrow, only to the right is there room for words.
     let anchor = move || if layout.get().is_roomy() { "middle" } else { "start" };
     let words_x = move || layout.with(|l| if l.is_roomy() { l.middle() } else { l.strip_x() });
@@ -76,13 +91,17 @@ pub fn LoopView(diagram: Memo<Arc<Diagram>>, layout: Memo<Layout>) -> impl IntoV
     let rest = move || {
         diagram.with(|d| {
             let rest = d.columns[d.unrolled..].iter().map(|c| c.face.token.as_str());
-            // In letters, over the column and the loop.
-            let room = layout.with(|l| (l.column + l.loop_reach()) / (0.78 * l.text));
+            // In letters, as far as one sees, but at least over the column and the loop.
+            let room = layout.with(|l| {
+                let reach = seen.get() - l.x_of(l.unrolled);
+                (reach.max(l.column + l.loop_reach()) - l.strip_x()) / (0.78 * l.text)
+            });
             token::short_mark(&rest.collect::<String>(), room as usize)
         })
     };
     let count = move || {
-        diagram.with(|d| match d.length() - d.unrolled {
+        // The first of the steps in it takes U from the column before.
+        diagram.with(|d| match (d.length() - d.unrolled).saturating_sub(1) {
             1 => "once".to_owned(),
             n => format!("{n} times"),
         })
@@ -117,8 +136,9 @@ pub fn LoopView(diagram: Memo<Arc<Diagram>>, layout: Memo<Layout>) -> impl IntoV
                 <path d=circle/>
                 <text x=label_x y=move || mid() + 5.0>"U"</text>
             </g>
-            <text class="rnn-rest" x=words_x y=move || layout.with(|l| l.token_y + 0.68 * l.token_size)
-                style:text-anchor=anchor>{rest}</text>
+            <text class="rnn-rest" x=move || layout.get().strip_x()
+                y=move || layout.with(|l| l.token_y + 0.68 * l.token_size)
+                style:text-anchor="start">{rest}</text>
             <text class="rnn-small" x=move || right() + 0.5 * far() y=move || mid() + 1.7 * spread() + 1.5 * layout.get().text>{count}</text>
         </g>
     }
@@ -148,8 +168,10 @@ fn Cell(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
         layout.with(|l| up(l, l.token_y - 2.0, l.strip_y + l.strip_height + 4.0))
     });
     let token = move || face.with(|f| token::mark(&f.token));
-    let replaced =
-        move || face.with(|f| f.replaced.as_deref().map(token::mark)).unwrap_or_default();
+    let replaced = move || {
+        let replaced = face.with(|f| f.replaced.as_deref().map(token::mark));
+        replaced.filter(|_| !layout.get().is_tight()).unwrap_or_default()
+    };
     let unknown = move || face.with(|f| f.token == token::UNKNOWN);
     let edited = move || face.with(|f| f.replaced.is_some());
     let boxed = move || face.with(|f| !f.token.is_empty());
@@ -159,7 +181,7 @@ fn Cell(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
         None => String::new(),
         Some(0.0) => "Δ 0".to_owned(),
         Some(moved) if layout.get().is_roomy() => format!("Δ {}", rounded(moved)),
-        Some(moved) => rounded(moved),
+        Some(moved) => fitted(moved, &layout.get()),
     };
     // Most that two states of tanh units of this many could differ is far more; what occurs is
     // seen best on a scale that ends at 4.
@@ -197,6 +219,15 @@ fn rounded(value: f32) -> String {
     if value > 0.0 && value < 0.005 { "<0.01".to_owned() } else { format!("{value:.2}") }
 }
 
+/// With as many decimals as a column has room for.
+fn fitted(value: f32, layout: &Layout) -> String {
+    match value {
+        _ if !layout.is_tight() => rounded(value),
+        0.0..0.1 => "<.1".to_owned(),
+        _ => format!("{value:.1}"),
+    }
+}
+
 /// A character as it stands on axes, a word as it is.
 pub fn name_of(class: &str) -> String {
     if is_word(class) { class.to_owned() } else { token::mark(class) }
@@ -222,28 +253,30 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
     });
     let heads = move || layout.get().heads;
     let target = move || {
-        if !heads() {
+        if heads() < 1 {
             return String::new();
         }
-        output.with(|o| match &o.target {
-            None => "end".to_owned(),
-            Some((name, p)) if !is_word(name) && layout.get().is_roomy() => {
-                format!("{} {}", name_of(name), rounded(*p))
-            }
-            Some((name, _)) => name_of(name),
+        output.with(|o| {
+            let Some((name, p)) = &o.target else { return "end".to_owned() };
+            let said = format!("{} p={}", name_of(name), rounded(*p)).replace("=<", "<");
+            // Its letters all have the same width.
+            let room = layout.with(|l| l.column / (0.62 * l.text)) as usize;
+            if is_word(name) || said.chars().count() > room { name_of(name) } else { said }
         })
     };
     let loss = move || {
-        if !heads() {
+        if heads() < 2 {
             return String::new();
         }
-        output.with(|o| o.loss().map_or_else(String::new, |loss| format!("{loss:.2}")))
+        output.with(|o| o.loss().map_or_else(String::new, |loss| fitted(loss, &layout.get())))
     };
     let row = move |i: usize| {
         layout.with(|l| l.bars_y + l.bar_height * (l.bars - 1).saturating_sub(i) as f64)
     };
     let shown = move |i: usize| i < layout.get().bars;
-    let start = move || if words.get() { 2.0 } else { 1.3 * layout.get().text };
+    // Bars behind their names have the whole width.
+    let behind = memo(move || words.get() || layout.get().is_tight());
+    let start = move || if behind.get() { 2.0 } else { 1.3 * layout.get().text };
     let is_true = move |i: usize| {
         output.with(|o| {
             let name = o.bars.get(i).map(|bar| &bar.0);
@@ -265,8 +298,8 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
         };
         let y = move || row(i) + layout.with(|l| l.bar_height / 2.0 + 0.35 * l.text);
         view! {
-            <path class="rnn-bars" class:rnn-bars-words=words class:rnn-true=move || is_true(i) d=path/>
-            <text class="rnn-bar-name" class:rnn-true=move || is_true(i) x=move || if words.get() { 4.0 } else { 5.0 }
+            <path class="rnn-bars" class:rnn-bars-words=behind class:rnn-true=move || is_true(i) d=path/>
+            <text class="rnn-bar-name" class:rnn-true=move || is_true(i) x=move || if behind.get() { 4.0 } else { 5.0 }
                 y=y>{name}</text>
         }
     };
@@ -324,7 +357,7 @@ fn Arrow(
             <rect class="rnn-hit" x=move || hit().0 y=move || hit().1 width=move || hit().2.max(0.0)
                 height=move || hit().3.max(0.0) rx="6"/>
             <path d=path/>
-            <text x=move || label_at().0 y=move || label_at().1>{label}</text>
+            <text class="rnn-letter-of" x=move || label_at().0 y=move || label_at().1>{label}</text>
         </g>
     }
     .into_any()

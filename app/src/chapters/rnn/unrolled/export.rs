@@ -101,7 +101,7 @@ pub fn unrolled_csv(diagram: &Diagram, caption: &Caption, provenance: &Provenanc
 /// The unrolled columns as on screen, all of them, with title and where they come from.
 pub fn unrolled_svg(diagram: &Diagram, caption: &Caption, colors: &Colors) -> String {
     let palette = colors.palette;
-    let l = Layout::of_picture(diagram.unrolled, diagram.folded(), diagram.edited.is_some());
+    let l = Layout::of_picture(diagram.unrolled, diagram.length(), diagram.edited.is_some());
     let (width, height) = (l.width().max(480.0), l.height + 72.0);
     let mut svg = String::new();
     // Writing to a String cannot fail.
@@ -219,7 +219,7 @@ fn write_column(
         if let (Some((name, p)), Some(loss)) = (&output.target, output.loss()) {
             let _ = write!(
                 svg,
-                r#"<text x="{middle}" y="34">✓ {} {p:.2}</text><text x="{middle}" y="50" fill="{muted}">loss {loss:.2}</text>"#,
+                r#"<text x="{middle}" y="34">✓ {} p={p:.2}</text><text x="{middle}" y="50" fill="{muted}">loss {loss:.2}</text>"#,
                 escape(&name_of(name)),
             );
         }

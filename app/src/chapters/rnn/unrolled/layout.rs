@@ -1,15 +1,21 @@
 //! Where things are in the diagram: it fills the room it is given.
 
+use crate::figures::motion::Between;
+
 /// Narrowest column, in which four letters with their bars can still be read.
 const NARROWEST: f64 = 46.0;
-/// Widest column for each pixel of height: a single cell should not become a billboard.
-const WIDEST: f64 = 0.4;
-/// Room for the names of the rows, beside the state before the first step.
-const LEAST_LEFT: f64 = 76.0;
+/// Narrowest column where that brings the whole sentence into view; its bars lie behind their letters.
+const TIGHT: f64 = 30.0;
+/// Widest column for each pixel of height: a single cell should not become a billboard, and the first
+/// columns to be unrolled should leave those before them where they are.
+const WIDEST: f64 = 0.3;
+/// Room for the names of the rows, which stay in sight.
+pub const NAMES: f64 = 60.0;
 /// What is free to the right of the last column.
-const TAIL: f64 = 12.0;
-/// Least height of a strip, as a share of the whole.
+const TAIL: f64 = 8.0;
+/// Least height of a strip, as a share of the whole; less for the truth's sake.
 const TALL: f64 = 0.38;
+const TALL_WITH_TRUTH: f64 = 0.33;
 /// Where a column is wide enough for whole words beside its numbers.
 const ROOMY: f64 = 78.0;
 
@@ -27,8 +33,8 @@ pub struct Layout {
     pub height: f64,
     /// Size of the letters.
     pub text: f64,
-    /// Whether there is room for the rows above the expectations.
-    pub heads: bool,
+    /// Rows above the expectations for which there is room: the truth, then the loss.
+    pub heads: usize,
     pub bars: usize,
     pub bars_y: f64,
     pub bar_height: f64,
@@ -41,39 +47,43 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Of so many columns, the loop after them where `folded`, within a box of this size; with a row
-    /// for how far the states moved where something is `edited`.
-    pub fn new(width: f64, height: f64, unrolled: usize, folded: bool, edited: bool) -> Self {
+    /// Of so many columns of the `length` that there are, within a box of this size; with a row for how
+    /// far the states moved where something is `edited`.
+    pub fn new(width: f64, height: f64, unrolled: usize, length: usize, edited: bool) -> Self {
         let height = height.max(120.0).floor();
+        let folded = unrolled < length;
         let column = {
-            let widest = (WIDEST * height).max(NARROWEST);
-            // The state before the first takes as much as a column, but not less than its names;
-            // the loop almost two.
-            let whole = |column: f64| {
+            let whole = NAMES + TIGHT * (1 + length) as f64 + TAIL;
+            let narrowest = if whole <= width { TIGHT } else { NARROWEST };
+            // The state before the first takes as much as a column, the loop almost two.
+            let taken = |column: f64| {
                 let of_loop = if folded { column + loop_of(column) } else { TAIL };
-                column.max(LEAST_LEFT) + column * unrolled as f64 + of_loop
+                NAMES + column * (1 + unrolled) as f64 + of_loop
             };
-            let mut column = widest;
-            while column > NARROWEST && whole(column) > width {
+            let mut column = (WIDEST * height).max(NARROWEST);
+            while column > narrowest && taken(column) > width {
                 column -= 2.0;
             }
             // Even, so that a strip's edges are whole pixels.
-            (column.max(NARROWEST) / 2.0).floor() * 2.0
+            (column.max(narrowest) / 2.0).floor() * 2.0
         };
         let text = (0.025 * height).min(0.27 * column).clamp(13.0, 20.0).floor();
         let bar_height = (0.034 * height).clamp(text + 1.0, text + 6.0).floor();
         let gap = (0.07 * height).clamp(18.0, 48.0).floor();
         let token_size = (0.085 * height).clamp(24.0, 48.0).min(column - 8.0).floor();
         let below = gap + token_size + if edited { 18.0 + 1.1 * text } else { 4.0 };
-        let above = |heads: bool, bars: usize| {
-            let bars_y = (if heads { 4.4 } else { 1.4 } * text).round();
+        let above = |heads: usize, bars: usize| {
+            let bars_y = ([1.4, 2.9, 4.4][heads] * text).round();
             (bars_y, bars_y + bar_height * bars as f64 + gap)
         };
-        // The state comes first: where it has little room, less stands above it.
-        let ways = [(true, 4), (true, 3), (true, 2), (false, 3), (false, 2)];
-        let tall =
-            |&(heads, bars): &(bool, usize)| height - above(heads, bars).1 - below >= TALL * height;
-        let (heads, bars) = ways.into_iter().find(tall).unwrap_or((false, 2));
+        // The state comes first: where it has little room, less stands above it. The truth stays
+        // longest, for what is expected is compared with it.
+        let ways = [(2, 4), (2, 3), (2, 2), (1, 3), (1, 2), (0, 2)];
+        let tall = |&(heads, bars): &(usize, usize)| {
+            let least = if heads == 1 { TALL_WITH_TRUTH } else { TALL };
+            height - above(heads, bars).1 - below >= least * height
+        };
+        let (heads, bars) = ways.into_iter().find(tall).unwrap_or((0, 2));
         let (bars_y, strip_y) = above(heads, bars);
         let strip_height = (height - strip_y - below).max(32.0);
         let token_y = strip_y + strip_height + gap;
@@ -81,7 +91,7 @@ impl Layout {
             unrolled,
             folded,
             column,
-            left: column.max(LEAST_LEFT),
+            left: NAMES + column,
             height,
             text,
             heads,
@@ -97,9 +107,10 @@ impl Layout {
     }
 
     /// For pictures of their own, whatever the window's size.
-    pub fn of_picture(unrolled: usize, folded: bool, edited: bool) -> Self {
-        let width = LEAST_LEFT + 84.0 * unrolled as f64 + if folded { 160.0 } else { TAIL };
-        Self::new(width, 400.0, unrolled, folded, edited)
+    pub fn of_picture(unrolled: usize, length: usize, edited: bool) -> Self {
+        let of_loop = if unrolled < length { 160.0 } else { TAIL };
+        let width = NAMES + 84.0 * (1 + unrolled) as f64 + of_loop;
+        Self::new(width, 400.0, unrolled, length, edited)
     }
 
     /// The state's strip within its column.
@@ -155,6 +166,11 @@ impl Layout {
         self.column >= ROOMY
     }
 
+    /// Whether a column has no room beside its letters.
+    pub fn is_tight(&self) -> bool {
+        self.column < NARROWEST
+    }
+
     /// Width of everything.
     pub fn width(&self) -> f64 {
         let end = self.x_of(self.unrolled);
@@ -179,6 +195,45 @@ impl Layout {
     }
 }
 
+/// Where columns stand, which move when others are unrolled.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Places {
+    /// Of the state before the first step.
+    pub start: f64,
+    pub columns: Vec<f64>,
+    /// Of the loop, or where it was; `None` while there is no sentence.
+    pub rest: Option<f64>,
+}
+
+impl Places {
+    pub fn of(layout: &Layout, length: usize) -> Self {
+        let x_of = |column| layout.x_of(column);
+        Self {
+            start: layout.start(),
+            columns: (0..layout.unrolled).map(x_of).collect(),
+            rest: (length > 0).then(|| x_of(layout.unrolled)),
+        }
+    }
+}
+
+impl Between for Places {
+    fn between(&self, to: &Self, share: f64) -> Option<Self> {
+        // Another size of the window has no way.
+        if self.columns.len() == to.columns.len() {
+            return None;
+        }
+        let rest = self.rest?;
+        let way = |from: f64, to: f64| from + (to - from) * share;
+        // What is new comes out of the loop.
+        let from = self.columns.iter().copied().chain(core::iter::repeat(rest));
+        Some(Self {
+            start: way(self.start, to.start),
+            columns: from.zip(&to.columns).map(|(from, to)| way(from, *to)).collect(),
+            rest: Some(way(rest, to.rest?)),
+        })
+    }
+}
+
 /// Room to the right of the loop's column.
 fn loop_of(column: f64) -> f64 {
     (0.6 * column).max(52.0)
@@ -190,7 +245,7 @@ mod tests {
 
     #[test]
     fn places_are_found_again() {
-        let layout = Layout::new(900.0, 400.0, 2, true, false);
+        let layout = Layout::new(900.0, 400.0, 2, 3, false);
         assert_eq!(layout.column_at(layout.x_of(1) + 3.0, 3), Some(1));
         // The loop holds what is not unrolled.
         assert_eq!(layout.column_at(layout.x_of(2) + 3.0, 3), Some(2));
@@ -198,22 +253,44 @@ mod tests {
         let foot = layout.strip_y + layout.strip_height;
         assert_eq!(layout.unit_at(foot - 1.0, 2), Some(1));
         assert_eq!(layout.unit_at(layout.strip_y - 1.0, 2), None);
-        let whole = Layout::new(900.0, 400.0, 3, false, false);
+        let whole = Layout::new(900.0, 400.0, 3, 3, false);
         assert_eq!(whole.column_at(whole.x_of(3) + 3.0, 3), None);
     }
 
     #[test]
     fn what_can_be_wide_enough_fits() {
         for (width, height) in [(366.0, 180.0), (844.0, 330.0), (1004.0, 520.0), (2124.0, 1060.0)] {
-            for (unrolled, folded) in [(0, true), (1, true), (3, true), (30, false)] {
+            for unrolled in [0, 1, 3, 29, 30] {
                 for edited in [false, true] {
-                    let layout = Layout::new(width, height, unrolled, folded, edited);
+                    let layout = Layout::new(width, height, unrolled, 30, edited);
                     let foot = if edited { layout.moved_end() } else { layout.moved_y - 6.0 };
                     assert!(foot <= height, "{foot} of {height}");
-                    let fits = layout.width() <= width || layout.column == NARROWEST;
+                    let fits = layout.width() <= width || layout.column <= NARROWEST;
                     assert!(fits, "{} of {width}", layout.width());
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_whole_sentence_fits_beside_the_story() {
+        let layout = Layout::new(1004.0, 520.0, 30, 30, false);
+        assert!(layout.width() <= 1004.0 && layout.column >= TIGHT, "{layout:?}");
+        let phone = Layout::new(366.0, 206.0, 30, 30, false);
+        assert!(phone.heads > 0 && phone.column == NARROWEST, "{phone:?}");
+    }
+
+    #[test]
+    fn the_first_columns_stay_where_they_are() {
+        let layout = |unrolled| Layout::new(1004.0, 520.0, unrolled, 30, false);
+        assert_eq!(layout(0).x_of(0), layout(3).x_of(0));
+        let places = |unrolled| Places::of(&layout(unrolled), 30);
+        let (one, all) = (places(1), places(30));
+        let half = one.between(&all, 0.5).unwrap();
+        assert_eq!(half.columns.len(), 30);
+        assert_eq!(one.between(&all, 0.0).unwrap().columns[29], one.rest.unwrap());
+        assert_eq!(one.between(&all, 1.0), Some(all.clone()));
+        assert_eq!(half.between(&all, 0.5), None);
+        assert_eq!(Places::default().between(&all, 0.5), None);
     }
 }

@@ -17,6 +17,7 @@ use crate::figures::{
     canvas::{Size, use_latest, use_size, use_turn},
     export::Provenance,
     frame::{Files, Frame, choices},
+    motion::{scrolling, use_own_motion},
     reading::{Reading, is_shortcut, step_cell},
     readout::SpokenReading,
     scale::ScaleBar,
@@ -32,7 +33,7 @@ use crate::reactive::{effect, effect_with_last, memo, seldom};
 use column::{ColumnView, LoopView};
 pub use column::{INPUT, OUTPUT, STATE, U, V, W};
 pub use data::{Diagram, signed};
-use layout::Layout;
+use layout::{Layout, NAMES, Places};
 use overview::Overview;
 use paint::paint_strips;
 pub use written::{STRONGEST, Text, Texts, WrittenFigure, strength};
@@ -54,7 +55,7 @@ struct Place {
     unit: Option<usize>,
 }
 
-/// The diagram with its overview.
+/// The diagram with its overview, and `children` and its scale in a bar above.
 ///
 /// `columns` is how many steps are unrolled, `at` the pinned step (0 is none) and `unit` its pinned
 /// unit, both counted from 1. `on_open` hears that the learner wants their arithmetic, `on_edit` of a
@@ -69,6 +70,7 @@ pub fn UnrolledFigure(
     on_edit: Callback<usize>,
     on_matrix: Callback<String>,
     #[prop(into)] provenance: Signal<Provenance>,
+    children: Children,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
     let scroller = NodeRef::<html::Div>::new();
@@ -104,13 +106,18 @@ pub fn UnrolledFigure(
     });
     // Every element of the diagram follows these.
     let unrolled = seldom(move || shown.with(|d| d.unrolled));
-    let folded = seldom(move || shown.with(|d| d.folded()));
     let length = seldom(move || shown.with(|d| d.length()));
     let edited = seldom(move || shown.with(|d| d.edited.is_some()));
     let layout = memo(move || {
         let Size { width, height, .. } = size.get();
-        Layout::new(width, height, unrolled.get(), folded.get(), edited.get())
+        // Both follow the sentence, one after the other.
+        let unrolled = unrolled.get().min(length.get());
+        Layout::new(width, height, unrolled, length.get(), edited.get())
     });
+    let folded = memo(move || layout.get().folded);
+    let motion = use_own_motion::<Places>();
+    let there = memo(move || Arc::new(Places::of(&layout.get(), length.get())));
+    let places = memo(move || motion.toward(there.get()));
     // The columns in view, and a few beside them. Browsers lay out and paint even what is scrolled
     // away, which would be most of a long sentence.
     let near = memo(move || {
@@ -123,7 +130,10 @@ pub fn UnrolledFigure(
 
     effect(move || {
         let Some(canvas) = canvas.get() else { return };
-        colors.with(|colors| shown.with(|diagram| paint_strips(&canvas, diagram, colors)));
+        let (layout, places) = (layout.get(), places.get());
+        colors.with(|colors| {
+            shown.with(|diagram| paint_strips(&canvas, diagram, &layout, &places, colors))
+        });
     });
 
     let on_screen = move |place: Place| {
@@ -131,20 +141,26 @@ pub fn UnrolledFigure(
         let column = place.column.min(unrolled.get_untracked());
         let (start, seen) = (f64::from(scroller.scroll_left()), f64::from(scroller.client_width()));
         let l = layout.get_untracked();
-        let (left, right) = (l.x_of(column) - l.column, l.x_of(column) + 2.0 * l.column);
+        let left = l.x_of(column) - l.column - NAMES;
+        let right = l.x_of(column) + 2.0 * l.column;
         if left < start {
             scroller.set_scroll_left(left as i32);
         } else if right > start + seen {
             scroller.set_scroll_left((right - seen) as i32);
         }
     };
-    // The newest copy is the one to look at.
+    // The newest copy is the one to look at, and all of them from the first on.
     effect_with_last(move |last: Option<usize>| {
         let now = unrolled.get();
         if last.is_some_and(|last| last != now) {
+            let one = last.is_some_and(|last| last + 1 == now);
             request_animation_frame(move || {
                 if let Some(scroller) = scroller.try_get_untracked().flatten() {
-                    scroller.set_scroll_left(scroller.scroll_width() - scroller.client_width());
+                    let whole = !one && !folded.get_untracked();
+                    let end = scroller.scroll_width() - scroller.client_width();
+                    let to = scrolling();
+                    to.set_left(if whole { 0.0 } else { end.into() });
+                    scroller.scroll_to_with_scroll_to_options(&to);
                 }
             });
         }
@@ -334,11 +350,13 @@ pub fn UnrolledFigure(
         let height = l.strip_height / shown.with(|d| d.hidden.max(1)) as f64;
         Some((l.strip_y + height * unit as f64, height))
     };
-    // What the rows are, beside the state before the first step.
+    let start_x = move || places.with(|p| p.start);
+    let seen = Signal::derive(move || size.get().width);
+    // What the rows are. They stay in sight.
     let row_name = move |name: &'static str, y: fn(&Layout) -> Option<f64>| {
         let y = move || layout.with(y);
         view! {
-            <text x=move || layout.get().start() y=move || y().unwrap_or_default()
+            <text x="0" y=move || y().unwrap_or_default()
                 style:display=move || if y().is_some() { "" } else { "none" }>{name}</text>
         }
     };
@@ -346,15 +364,21 @@ pub fn UnrolledFigure(
     let asked = Signal::derive(move || format!("{:?}", edited_at.get()));
     let compare = move || {
         view! {
-            <Show when=move || since.is_on()>
-                <ScaleBar short=true label=Signal::derive(move || shown.with(|d| short_name(d.state_name()).to_owned()))
-                    map=Signal::derive(move || shown.with(|d| d.state_map()))
-                    value=Signal::stored(None) colors/>
-            </Show>
             {since.button("unrolled", asked, provenance, Signal::stored(None))}
         }
     };
+    let pointed = memo(move || pointing.shown().map(|place| place.column));
     view! {
+        <div class="view-bar rnn-unroller">
+            {children()}
+            <ScaleBar short=true label=Signal::derive(move || shown.with(|d| short_name(d.state_name()).to_owned()))
+                map=Signal::derive(move || shown.with(|d| d.state_map()))
+                value=Signal::derive(move || {
+                    let place = pointing.shown()?;
+                    value_of(place.unit?, place.column)
+                })
+                colors/>
+        </div>
         <Frame name="unrolled" kind="unrolled" title root empty=Signal::derive(move || length.get() == 0)
             table since=Some(ViewFn::from(compare)) choices=files>
             <div class="rnn-scroller figure-box" node_ref=scroller
@@ -371,9 +395,9 @@ pub fn UnrolledFigure(
                     {..reader.handlers()} on:click=on_click on:keydown=on_key>
                     <canvas class="rnn-strips" node_ref=canvas aria-hidden="true"
                         style=move || layout.with(|l| {
-                            let width = l.column * (l.unrolled + usize::from(l.folded)) as f64;
-                            let Layout { left, strip_y, strip_height, .. } = l;
-                            format!("left:{left}px;top:{strip_y}px;width:{width}px;height:{strip_height}px")
+                            let Layout { strip_y, strip_height, .. } = l;
+                            let width = l.width().floor();
+                            format!("left:0;top:{strip_y}px;width:{width}px;height:{strip_height}px")
                         })></canvas>
                     <svg class="rnn-diagram" width=move || layout.get().width() height=move || layout.get().height
                         style:font-size=move || format!("{}px", layout.get().text) aria-hidden="true">
@@ -384,28 +408,33 @@ pub fn UnrolledFigure(
                         <g class="rnn-small">
                             // As if it were the column before the first.
                             <rect class="rnn-strip rnn-zero"
-                                x=move || layout.with(|l| l.start() - l.strip_width() / 2.0) - 0.5
+                                x=move || start_x() - layout.get().strip_width() / 2.0 - 0.5
                                 y=move || layout.get().strip_y - 0.5 width=move || layout.get().strip_width() + 1.0
                                 height=move || layout.get().strip_height + 1.0 rx="2"/>
-                            {row_name("s₀ = 0", |l| Some(l.strip_y + l.strip_height + 1.2 * l.text))}
-                            {row_name("step", |l| Some(l.line(0)))}
-                            {row_name("truth", |l| l.heads.then(|| l.line(1)))}
-                            {row_name("loss", |l| l.heads.then(|| l.line(2)))}
-                            {row_name("expects", |l| Some((l.bars_y + l.bars_end()) / 2.0 + 4.0))}
-                            {row_name("state", |l| Some(l.strip_y - 8.0))}
-                            {row_name("reads", |l| Some(l.token_y + 0.5 * l.token_size + 5.0))}
-                            <g style:display=move || if edited.get() { "" } else { "none" }>
-                                {row_name("Δ state", |l| Some(l.moved_end() - 2.0))}
-                            </g>
+                            <text x=start_x y=move || layout.with(|l| l.strip_y + l.strip_height + 1.2 * l.text)>
+                                {move || if layout.get().is_tight() { "s₀" } else { "s₀ = 0" }}
+                            </text>
                         </g>
                         <For each=move || 0..unrolled.get() key=|t| *t let:t>
-                            <ColumnView t diagram=turns[t % TURNS] layout near/>
+                            <ColumnView t diagram=turns[t % TURNS] layout places near pointed/>
                         </For>
-                        <Show when=move || folded.get()><LoopView diagram=shown layout/></Show>
+                        <Show when=move || folded.get()><LoopView diagram=shown layout places seen/></Show>
                         <rect class="rnn-unit" x=move || layout.get().left y=move || unit_y().map_or(0.0, |u| u.0)
                             width=move || layout.with(|l| l.column * (l.unrolled + usize::from(l.folded)) as f64)
                             height=move || unit_y().map_or(0.0, |u| u.1)
                             style:display=move || if unit_y().is_some() { "" } else { "none" }/>
+                    </svg>
+                    <svg class="rnn-diagram rnn-names" width=NAMES height=move || layout.get().height
+                        style:font-size=move || format!("{}px", layout.get().text.min(15.0)) aria-hidden="true">
+                        {row_name("step", |l| Some(l.line(0)))}
+                        {row_name("truth", |l| (l.heads > 0).then(|| l.line(1)))}
+                        {row_name("loss", |l| (l.heads > 1).then(|| l.line(2)))}
+                        {row_name("expects", |l| Some((l.bars_y + l.bars_end()) / 2.0 + 4.0))}
+                        {row_name("state", |l| Some(l.strip_middle()))}
+                        {row_name("reads", |l| Some(l.token_y + 0.5 * l.token_size + 5.0))}
+                        <g style:display=move || if edited.get() { "" } else { "none" }>
+                            {row_name("Δ state", |l| Some(l.moved_end() - 2.0))}
+                        </g>
                     </svg>
                 </div>
             </div>

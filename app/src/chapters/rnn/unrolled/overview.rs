@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use leptos::{ev, html, prelude::*};
 
-use super::{data::Diagram, layout::Layout, paint::paint_overview};
+use super::{
+    data::Diagram,
+    layout::{Layout, NAMES},
+    paint::paint_overview,
+};
 use crate::figures::{canvas::Size, drag::dragging, theme::use_colors};
 use crate::reactive::{effect, memo};
 
@@ -30,7 +34,8 @@ pub fn Overview(
     let view = memo(move || {
         let (unrolled, length) = diagram.with(|d| (d.unrolled as f64, d.length().max(1) as f64));
         let l = layout.get();
-        let first = ((scrolled.get() - l.left) / l.column).clamp(0.0, unrolled);
+        // What the names hide is not in view.
+        let first = ((scrolled.get() + NAMES - l.left) / l.column).clamp(0.0, unrolled);
         let last = ((scrolled.get() + size.get().width - l.left) / l.column).clamp(first, unrolled);
         (first / length, last / length)
     });
@@ -42,7 +47,8 @@ pub fn Overview(
         let length = diagram.with_untracked(|d| d.length());
         let l = layout.get_untracked();
         let middle = l.left + l.column * share * length as f64;
-        scroller.set_scroll_left((middle - f64::from(scroller.client_width()) / 2.0) as i32);
+        let seen = (f64::from(scroller.client_width()) + NAMES) / 2.0;
+        scroller.set_scroll_left((middle - seen) as i32);
         Some(())
     };
     let drag = dragging(RwSignal::new(None), scroll, move |e, ()| _ = scroll(e));

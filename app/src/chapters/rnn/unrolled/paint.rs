@@ -1,33 +1,46 @@
-//! States as colored strips: one canvas pixel a unit, enlarged by the style sheet. Painting all of
+//! States as colored strips: one canvas pixel high a unit, enlarged by the style sheet. Painting all of
 //! a long sentence is one call.
 
 use web_sys::HtmlCanvasElement;
 
-use super::data::{Column, Diagram};
+use super::{
+    data::Diagram,
+    layout::{Layout, Places},
+};
 use crate::figures::{canvas::put_pixels, theme::Colors};
 
-/// Pixels across a column: one empty, two of the strip, one empty, as the layout has it. Of the
-/// strip, the left one is the state before an edit.
-const ACROSS: usize = 4;
-
-/// The strips of all unrolled columns, and that of the loop.
-pub fn paint_strips(canvas: &HtmlCanvasElement, diagram: &Diagram, colors: &Colors) -> Option<()> {
-    let last = diagram.columns.last().filter(|_| diagram.folded());
-    let shown: Vec<&Column> = diagram.columns[..diagram.unrolled].iter().chain(last).collect();
-    let (columns, map) = (shown.len() * ACROSS, diagram.state_map());
-    let mut pixels = vec![0; columns * diagram.hidden * 4];
-    for (c, column) in shown.iter().enumerate() {
+/// The strips of all unrolled columns, and that of the loop, where they are now. The left half of a
+/// strip is the state before an edit.
+pub fn paint_strips(
+    canvas: &HtmlCanvasElement,
+    diagram: &Diagram,
+    layout: &Layout,
+    places: &Places,
+    colors: &Colors,
+) -> Option<()> {
+    let (last, map) = (diagram.columns.last(), diagram.state_map());
+    let shown = diagram.columns.iter().zip(&places.columns);
+    let of_loop = last.zip(places.rest.as_ref()).filter(|_| layout.folded);
+    let width = layout.width() as usize;
+    let mut pixels = vec![0; width * diagram.hidden * 4];
+    for (column, x) in shown.chain(of_loop) {
+        let half = |halves: f64| {
+            let edge = x + layout.strip_x() + halves * layout.strip_width() / 2.0;
+            (edge.round() as usize).min(width)
+        };
         for unit in 0..diagram.hidden {
             let now = column.states[unit];
             let before = column.before.as_ref().map_or(now, |before| before[unit]);
-            for (x, value) in [(1, before), (2, now)] {
-                let at = 4 * (unit * columns + c * ACROSS + x);
-                let color = map.color(value, colors);
-                pixels[at..at + 4].copy_from_slice(&color.pixel(255));
+            for (from, to, value) in [(half(0.0), half(1.0), before), (half(1.0), half(2.0), now)] {
+                let color = map.color(value, colors).pixel(255);
+                let row = 4 * unit * width;
+                for pixel in pixels[row + 4 * from..row + 4 * to].chunks_exact_mut(4) {
+                    pixel.copy_from_slice(&color);
+                }
             }
         }
     }
-    put_pixels(canvas, &pixels, columns as u32)
+    put_pixels(canvas, &pixels, width as u32)
 }
 
 /// The states of the whole sentence side by side; what is not unrolled is faint.

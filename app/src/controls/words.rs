@@ -1,0 +1,186 @@
+//! The words of the text that is learned, by which those in what a model writes are told from noise.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use leptos::{prelude::*, task::spawn_local};
+
+use crate::{
+    figures::svg::escape,
+    reactive::{effect, next_task},
+    store::Store,
+};
+
+/// Characters of a text that are looked at in one task.
+const PIECE: usize = 1 << 15;
+/// A text is one of words if each comes so often on average. Names, or random letters, do not come again,
+/// so that new ones say nothing against a model.
+const OFTEN: usize = 4;
+/// Of fewer words nothing is said.
+const FEWEST: usize = 8;
+
+/// The words of a text, however they are capitalized.
+#[derive(Default)]
+pub struct Words {
+    /// By their hashes.
+    known: BTreeSet<u64>,
+    /// Words of the text, counted each time that they come.
+    count: usize,
+}
+
+impl Words {
+    fn add(&mut self, text: &str) {
+        for (piece, is_word) in pieces(text) {
+            if is_word {
+                self.known.insert(hash(piece));
+                self.count += 1;
+            }
+        }
+    }
+
+    fn come_again(&self) -> bool {
+        self.count >= OFTEN * self.known.len().max(1)
+    }
+
+    fn knows(&self, word: &str) -> bool {
+        self.known.contains(&hash(word))
+    }
+
+    /// The text as markup, with its words set off, after `write` has changed what is between them. A last
+    /// word that may go on is none yet.
+    pub fn markup(&self, text: &str, done: bool, write: impl Fn(&str) -> String) -> String {
+        let mut markup = String::new();
+        for (piece, is_word) in pieces(ended(text, done)) {
+            match is_word && self.knows(piece) {
+                true => markup.push_str(&format!("<b>{}</b>", escape(piece))),
+                false => markup.push_str(&escape(&write(piece))),
+            }
+        }
+        markup + &escape(&text[ended(text, done).len()..])
+    }
+
+    /// The share of its words that the text that was learned has, too.
+    pub fn share(&self, text: &str, done: bool) -> Option<f64> {
+        let words = pieces(ended(text, done)).filter(|(_, is_word)| *is_word);
+        let (known, all) = words.fold((0, 0), |(known, all), (word, _)| {
+            (known + usize::from(self.knows(word)), all + 1)
+        });
+        (all >= FEWEST).then(|| known as f64 / all as f64)
+    }
+}
+
+/// The text but for a last word that may go on.
+fn ended(text: &str, done: bool) -> &str {
+    if done { text } else { text.trim_end_matches(is_of_word) }
+}
+
+/// Letters, and apostrophes among them.
+fn is_of_word(character: char) -> bool {
+    character.is_alphabetic() || matches!(character, '\'' | '’')
+}
+
+/// The words of a text and what is between them, in turn.
+fn pieces(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    let mut rest = text;
+    core::iter::from_fn(move || {
+        let is_word = is_of_word(rest.chars().next()?);
+        let end = rest.find(|character| is_of_word(character) != is_word).unwrap_or(rest.len());
+        let (piece, more) = rest.split_at(end);
+        rest = more;
+        Some((piece, is_word && piece.contains(char::is_alphabetic)))
+    })
+}
+
+/// FNV-1a of the word in small letters, without apostrophes around it.
+fn hash(word: &str) -> u64 {
+    let bare = word.trim_matches(|character: char| !character.is_alphabetic());
+    bare.chars().flat_map(char::to_lowercase).fold(0xCBF2_9CE4_8422_2325, |hash, character| {
+        (hash ^ u64::from(u32::from(character))).wrapping_mul(0x0100_0000_01B3)
+    })
+}
+
+/// The words of the text that the store's model learns; `None` where they do not come again, and until they
+/// are known. A long text is read in many tasks.
+pub fn use_words(store: Store) -> RwSignal<Option<Arc<Words>>> {
+    let words = RwSignal::new(None::<Arc<Words>>);
+    let source = store.source;
+    effect(move || {
+        let text = source.with(|source| source.text.clone());
+        words.set(None);
+        spawn_local(async move {
+            let mut all = Words::default();
+            let mut rest = &*text;
+            while !rest.is_empty() {
+                let piece = first_of(rest);
+                all.add(piece);
+                rest = &rest[piece.len()..];
+                next_task().await;
+                let same = source.try_with_untracked(|source| Arc::ptr_eq(&source.text, &text));
+                if same != Some(true) {
+                    return;
+                }
+            }
+            if all.come_again() {
+                words.try_set(Some(Arc::new(all)));
+            }
+        });
+    });
+    words
+}
+
+/// The beginning of a text, cut where no word is.
+fn first_of(text: &str) -> &str {
+    let from = text.floor_char_boundary(PIECE);
+    let end = text[from..].find(|character| !is_of_word(character)).unwrap_or(text.len() - from);
+    &text[..from + end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Words {
+        let mut words = Words::default();
+        words.add(text);
+        words
+    }
+
+    #[test]
+    fn words_of_the_text_are_set_off() {
+        let words = of("The fox said: 'don't.' Élan");
+        let shown = |text, done| words.markup(text, done, str::to_owned);
+        assert_eq!(shown("the foxy <fox", true), "<b>the</b> foxy &lt;<b>fox</b>");
+        assert_eq!(shown("the fox", false), "<b>the</b> fox");
+        assert_eq!(shown("don't 'FOX' élan!", true), "<b>don't</b> <b>'FOX'</b> <b>élan</b>!");
+        assert_eq!(shown("t ' fox1", true), "t ' <b>fox</b>1");
+        assert_eq!(words.markup("fox\nx", true, |text| text.replace('\n', "⏎")), "<b>fox</b>⏎x");
+    }
+
+    #[test]
+    fn the_share_is_of_whole_words_and_of_enough() {
+        let words = of("a fox and a crow");
+        let text = "a fox an crow a fox and crow foxes 12 fo";
+        assert_eq!(words.share(text, false), Some(7.0 / 9.0));
+        assert_eq!(words.share(text, true), Some(7.0 / 10.0));
+        assert_eq!(words.share("a fox", true), None);
+    }
+
+    #[test]
+    fn texts_whose_words_do_not_come_again_are_not_judged() {
+        assert!(of(&"the fox and the crow ".repeat(9)).come_again());
+        assert!(!of("anna berta clara dora").come_again() && !of("12 34").come_again());
+        assert!(!of("").come_again());
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_words() {
+        let text = "猫 isn't here ".repeat(PIECE / 8);
+        let (mut parts, mut rest) = (of(""), &*text);
+        while !rest.is_empty() {
+            let piece = first_of(rest);
+            parts.add(piece);
+            rest = &rest[piece.len()..];
+        }
+        let whole = of(&text);
+        assert_eq!((parts.count, parts.known), (whole.count, whole.known));
+    }
+}
