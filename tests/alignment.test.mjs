@@ -106,11 +106,11 @@ test("the line is yet to come when the chapter opens, and rows keep their height
   await rested(page, WARM);
   const story = (number) => byId(page, `beat-${number}`).innerText();
   const height = () => byId(page, "alignment-weights-cells").evaluate((cells) => cells.clientHeight);
-  await eventually(async () => /have \d+% of the weight\. Press Train/.test(await story(3)));
+  await eventually(async () => /hold \d+% of their rows’ weight\. Press Train/.test(await story(3)));
   const before = await height();
-  assert.match(await byId(page, "figure-alignment").innerText(), /95%[^]*without attention it writes[^]*Red is wrong/i);
+  assert.match(await byId(page, "figure-alignment").innerText(), /95%[^]*the model without attention writes[^]*Red marks a mistake/i);
   await train(page, 200);
-  await eventually(async () => /have \d+% of the weight\. Press “Replay”/.test(await story(3)));
+  await eventually(async () => /hold \d+% of their rows’ weight\. Press “Replay”/.test(await story(3)));
   await eventually(async () => /Press “Replay”/.test(await story(1)));
   assert.equal(await height(), before);
   assert.match(await story(6), /Over the lengths trained on, 1 to 8, /);

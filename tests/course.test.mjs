@@ -138,7 +138,7 @@ test("scrolling by hand moves the beat, and a trained model outlives the story",
   await paused(page);
   const warm = await number(page, "loss-step");
   // And says why.
-  assert.match(await byId(page, "warmed").innerText(), new RegExp(`^${warm} training steps are already done`));
+  assert.match(await byId(page, "warmed").innerText(), new RegExp(`^The first ${warm} training steps were done for you`));
   await byId(page, "train-step").click();
   await numberUntil(page, "loss-step", (step) => step === warm + 1);
   await byId(page, "story").hover();

@@ -134,7 +134,7 @@ pub const SCRIPT: Script = Script {
     tries: &[
         Trial {
             text: "The twin reads byte pairs: pieces of words that it finds in the text. Train both. Which of the two \
-                   writes whole words first? The view “Loss” says what the twin’s loss is for each character.",
+                   writes whole words first? The view “Loss” gives the twin’s loss per character.",
             label: "Add a twin that reads byte pairs",
             id: "pairs",
             set: |link| {
@@ -160,8 +160,7 @@ pub const SCRIPT: Script = Script {
         },
         trial(
             "rate",
-            "Open the settings, at the upper right. While it trains, raise the learning rate to 3, then lower it to \
-             0.005. Does it relearn what it lost?",
+            "Open the settings, at the upper right. While it trains, type 3 as the learning rate, then 0.005. Does it relearn what it lost?",
         ),
         Trial {
             text: "The twin learns the same text, but from another seed: other random numbers. Train both. Do the same \

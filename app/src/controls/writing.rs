@@ -84,7 +84,7 @@ pub fn Writing() -> impl IntoView {
                 "What it writes " <span class="hint" id="sample-step">{after}</span>
                 {move || real.get().map(|share| view! {
                     <span class="writing-real" data-testid="writing-real"
-                        title="Of the words it has written, those that occur in the text it learns">
+                        title="Share of the words it has written that occur in the text it learns">
                         <strong>{percent(share, 0)}</strong>" real words, in bold"
                     </span>
                 })}

@@ -153,7 +153,7 @@ fn tell(
             let warmed = warms.then(|| {
                 view! {
                     <p class="hint beat-warmed" data-testid="warmed">
-                        {format!("{warm} training steps are already done.")}
+                        {format!("The first {warm} training steps were done for you.")}
                     </p>
                 }
             });

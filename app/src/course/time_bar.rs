@@ -115,7 +115,7 @@ pub fn TimeBar(run: Run) -> impl IntoView {
                 </p>
                 <p class="time-readings">
                     {move || names.get().into_iter().enumerate().map(|(i, name)| reading(i, name)).collect_view()}
-                    <span class="time-reading time-pace" title="Milliseconds that a training step takes">
+                    <span class="time-reading time-pace" title="Milliseconds per training step">
                         <span data-testid="step-time">{pace}</span>" ms/step"
                     </span>
                 </p>

@@ -267,11 +267,13 @@ fn switch(
     cannot: Signal<bool>,
     press: Callback<()>,
 ) -> AnyView {
-    let says = move || match since.is_unmoved() {
+    let says = move || {
+        match since.is_unmoved() {
         true => Some(
-            "Held. Train, or drag the handle on the curve, to see each cell’s change.".to_owned(),
+            "These values are held. Train, or drag the handle on the curve, to see each cell’s change.".to_owned(),
         ),
         false => said.get(),
+    }
     };
     view! {
         <button type="button" class="figure-act figure-since" data-testid=format!("{name}-since") title=title

@@ -31,7 +31,10 @@ pub fn reads(page: Page) -> AnyView {
     let second = memo(move || page.kinds().len() > 1);
     let is_pair = memo(move || has_weights(page, 1));
     let any_wrong = memo(move || {
-        page.alignment.with(|a| a.decoded.iter().any(|decoded| decoded.right.contains(&false)))
+        page.alignment.with(|a| {
+            let mut right = a.decoded.iter().flat_map(|d| d.right.iter().take(a.shown));
+            right.any(|right| !right)
+        })
     });
     let since = use_since(move || {
         page.alignment.with(|a| [0, 1].map(|model| Arc::new(compared(a, model))).to_vec())
@@ -56,13 +59,13 @@ pub fn reads(page: Page) -> AnyView {
                 <Shares page/>
                 {move || (second.get() && !is_pair.get()).then(|| view! {
                     <div class="alignment-other">
-                        <p class="hint">"without attention it writes"</p>
+                        <p class="hint">"the model without attention writes"</p>
                         <ProducedChips gaze=page.gaze() model=1/>
                     </div>
                 })}
                 {move || any_wrong.get().then(|| view! {
                     <p class="hint alignment-wrong">
-                        <span class="alignment-mark">"Red"</span>" is wrong."
+                        <span class="alignment-mark">"Red"</span>" marks a mistake."
                     </p>
                 })}
                 <panels::SmallLengths page/>

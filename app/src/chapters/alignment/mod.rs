@@ -308,7 +308,7 @@ fn lives(page: Page) -> Vec<Live> {
         let length = page.alignment.with(|a| a.source.len());
         let found = most(0).is_some_and(|(most, weight)| most + 1 == length && weight >= FOUND);
         let then = match found && reverses.get() {
-            true => "It has learned this. Press “Replay” to see how.",
+            true => "The decoder has learned this. Press “Replay” to see how.",
             false => "Train, and watch this change.",
         };
         format!("{} {then}", read(0))
@@ -318,12 +318,12 @@ fn lives(page: Page) -> Vec<Live> {
         match page.alignment.with(Alignment::on_line).filter(|_| reverses.get()) {
             None => "Press Train, and watch whether a pattern appears anyway.".to_owned(),
             Some(share) if share < FOUND => format!(
-                "So far the cells on this line have {} of the weight. Press Train, and watch whether the line \
+                "So far, the cells on this line hold {} of their rows’ weight. Press Train, and watch whether the line \
                  appears anyway.",
                 percent(share, 0)
             ),
             Some(share) => format!(
-                "Yet by now the cells on this line have {} of the weight. Press “Replay” to watch the line appear.",
+                "Yet by now the cells on this line hold {} of their rows’ weight. Press “Replay” to watch the line appear.",
                 percent(share, 0)
             ),
         }

@@ -129,7 +129,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "One step on, and another look",
             text: "One character is written, and the decoder’s [state s](#state query) has changed, so its weights \
-                   change, too. {second} Early in training they change only a little.\n\n\
+                   change, too. {second} Early in training, the weights change little from one character to the next.\n\n\
                    This is what the single vector could not give: a new summary of the source at each step. Called \
                    the [context c](#context value), it is the weighted sum of the encoder’s [states h](#annotation \
                    key). Press “Next letter” to go on.",

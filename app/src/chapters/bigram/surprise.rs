@@ -179,7 +179,7 @@ fn table(scores: &Surprises, vocabulary: &[String], step: u32) -> AnyView {
                 </tbody>
             </table>
         <p data-testid="bigram-before">
-            "The curve and the time bar have each step’s loss from before it changed the table."
+            "The curve and the time bar show the loss just before each step changed the table."
         </p>
         {never_seen(scores, vocabulary)
             .map(|sentence| view! { <p data-testid="bigram-never-seen">"Why ∞: "{sentence}</p> })}
@@ -274,7 +274,7 @@ fn against_k(curve: &Curve) -> Lines {
     let (low, high) = all.fold((f64::INFINITY, 0.0), |(low, high), y| (y.min(low), y.max(high)));
     let room = (high - low) * 0.08;
     Lines {
-        x_label: "k = 10 to the power of".into(),
+        x_label: "k, as a power of 10".into(),
         y_label: "nats per character".into(),
         series: vec![
             Line::new("held out", Hue::HeldOut, Dash::Dashed, held_out),

@@ -54,7 +54,8 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
     let seen = row_seen.get_untracked();
     let asks = memo(move || {
         let told = store.link.with(|link| link.idea <= GUESSED_IN);
-        told && !seen && !is_picked.get() && !(picked.get() && row_seen.get())
+        let is_known = seen || is_picked.get() || (picked.get() && row_seen.get());
+        told && !is_known
     });
     let is_open = memo(move || asks.get() && !row_seen.get());
     let place = memo(move || place_of(pinned));

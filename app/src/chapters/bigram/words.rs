@@ -101,7 +101,7 @@ pub const SCRIPT: Script = Script {
                    nearly impossible. Here ln is the natural logarithm, and the unit is \
                    the [nat](nat).\n\n\
                    The average over a text is the [loss](loss), also called the [cross-entropy](cross-entropy). \
-                   Training makes it smaller. Step {step} found the loss of your table at {loss}, and then changed the table.",
+                   Training makes it smaller. Before step {step} changed your table, its loss was {loss}.",
             set: |link| link.view = "average".into(),
             asks: &["bigram-uniform"],
         },

@@ -130,7 +130,7 @@ pub fn all_seen(flow: &Flow, settings: &Settings) -> Vec<Seen> {
         match &network.memory {
             None if network.cell == Cell::Rnn => {
                 let more = format!(
-                    "U’s spectral radius {:.2}; tanh passes on {:.2} on average",
+                    "U’s spectral radius {:.2}; tanh’s mean slope {:.2}",
                     flow.radius, network.kept
                 );
                 add(label.into(), hue, &network.hidden, more);
@@ -149,9 +149,9 @@ pub fn all_seen(flow: &Flow, settings: &Settings) -> Vec<Seen> {
     if let Some(rescaled) = &flow.rescaled {
         let name = format!("RNN at radius {}", number(rescaled.asked));
         let more = if rescaled.asked == 0.0 {
-            "U is all zeros, so nothing goes back at all".to_owned()
+            "U is all zeros, so no gradient goes back".to_owned()
         } else {
-            format!("tanh passes on {:.2} on average", rescaled.kept)
+            format!("tanh’s mean slope {:.2}", rescaled.kept)
         };
         all.push(seen(name, Hue::Gradient, &rescaled.hidden, flow).and(&more));
     }

@@ -177,7 +177,7 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
     let share_of = shown.read(|flow, _| {
         let last = flow.networks.first().map_or(0, |network| network.hidden.len() as u32);
         format!(
-            "Share of step {last}’s length that arrives {} steps back",
+            "Gradient length {} steps back, as a share of step {last}’s",
             last.saturating_sub(flow.symbol_at)
         )
     });

@@ -236,7 +236,7 @@ fn joint_in_words(page: Page) -> AnyView {
         <span class="hint">
             {format!("Mean over {tokens} characters in {windows} windows that are never trained on. ")}
             {measured_before(page, cost.step).map(|step| format!(
-                "The time bar’s held-out loss is from step {step}. "
+                "The time bar’s held-out loss was measured at step {step}. "
             ))}
             {match cost.error {
                 Some(_) => "± is the standard error of the mean difference between windows.",
@@ -268,7 +268,7 @@ fn measured_before(page: Page, step: u32) -> Option<f64> {
 fn use_compared(page: Page) -> Memo<String> {
     let alike = memo(move || {
         let (layers, width) = page.settings.with(|s| (s.layers, s.width));
-        page.store.link.with(|link| (layers, width, link.seed, link.corpus.clone()))
+        page.store.link.with(|link| (layers, width, link.seed, link.corpus))
     });
     let one = RwSignal::new(None);
     let heads = memo(move || page.settings.with(|s| s.heads));
@@ -288,17 +288,16 @@ fn use_compared(page: Page) -> Memo<String> {
             now.map(|(step, loss)| Some((step, loss, of_one(step)?))).find_map(|both| both)
         });
         let Some((step, several, one)) = both else {
-            return "Does it pay? “One head beside it”, at the end of this chapter, trains both."
+            return "Do several heads pay off? “One head beside it”, at the end of this chapter, trains both models."
                 .to_owned();
         };
         let verdict = match one - several {
             apart if apart.abs() < ALIKE => "So far, the two hardly differ.",
-            apart if apart > 0.0 => "The heads are ahead.",
+            apart if apart > 0.0 => "So far, several heads are ahead.",
             _ => "So far, the one wide head is ahead.",
         };
         format!(
-            "At step {step}, the loss on held-out text is {several:.3}. With one head per layer it was {one:.3}. \
-             {verdict}"
+            "At step {step}, the loss on held-out text is {several:.3} with several heads per layer, and {one:.3} with one. {verdict}"
         )
     })
 }

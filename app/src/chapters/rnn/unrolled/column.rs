@@ -102,6 +102,7 @@ pub fn LoopView(
     let count = move || {
         // The first of the steps in it takes U from the column before.
         diagram.with(|d| match (d.length() - d.unrolled).saturating_sub(1) {
+            0 => String::new(),
             1 => "once".to_owned(),
             n => format!("{n} times"),
         })
