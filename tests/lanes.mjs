@@ -1,6 +1,6 @@
 // Node runs the test files in lanes, each a process of one parent. What measures the page's own time
 // may need the machine for itself: then the other lanes finish the test they are in and wait.
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -10,6 +10,7 @@ const PREFIX = `unroll-lane-${process.ppid}-`;
 const RUNNING = join(tmpdir(), `${PREFIX}${process.pid}`);
 /** There while one lane has the machine for itself, with its process's number. */
 const ALONE = join(tmpdir(), `${PREFIX}alone`);
+const MINE = `${ALONE}.${process.pid}`;
 
 /** Whether the process of this number is still there: one that was killed leaves its files behind. */
 function lives(pid) {
@@ -24,10 +25,14 @@ function lives(pid) {
 /** The process that has the machine for itself, if one has. */
 function holder() {
   try {
-    // Zero until the number is written.
     const pid = Number(readFileSync(ALONE, "utf8"));
-    if (pid === 0 || lives(pid)) return pid;
-    rmSync(ALONE, { force: true });
+    if (lives(pid)) return pid;
+    // Only one lane can move the file of a dead one away, and it looks again whose it was.
+    const dead = `${ALONE}-${process.pid}`;
+    renameSync(ALONE, dead);
+    if (lives(Number(readFileSync(dead, "utf8")))) linkSync(dead, ALONE);
+    rmSync(dead, { force: true });
+    rmSync(`${ALONE}.${pid}`, { force: true });
   } catch {
     // Nobody, or it went away while it was read.
   }
@@ -63,9 +68,11 @@ export async function beside(work) {
 /** Within [`beside`]: runs `work` while no other lane runs a test. */
 export async function alone(work) {
   rmSync(RUNNING, { force: true });
+  writeFileSync(MINE, `${process.pid}`);
   for (;;) {
     try {
-      writeFileSync(ALONE, `${process.pid}`, { flag: "wx" });
+      // Linked, so that it is never there without its number.
+      linkSync(MINE, ALONE);
       break;
     } catch {
       // Another lane measures.
@@ -78,5 +85,6 @@ export async function alone(work) {
     return await work();
   } finally {
     rmSync(ALONE, { force: true });
+    rmSync(MINE, { force: true });
   }
 }

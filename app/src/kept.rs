@@ -43,8 +43,9 @@ use crate::{
     store::{Run, Severity, Source, Store},
 };
 
-/// Runs kept at most; beyond them the oldest goes.
+/// Runs kept at most; beyond them the oldest goes. Twins cost none of them.
 const MOST: usize = 12;
+const MOST_TWINS: usize = 4;
 /// Bytes that are written or read at a time, so that no task of the page is long.
 const PIECE: usize = 1 << 20;
 /// How the name of a model file ends.
@@ -61,6 +62,7 @@ const STUDIES: &str = "unroll-kept-chapters";
 struct Keep {
     act: fn(Store, Act) -> Task,
     open: fn(Store, Vec<File>),
+    let_go: fn(Vec<String>),
     list: View,
     study: View,
     put_study: fn(Store, Chapter, Option<Rc<KeptStudy>>) -> Task,
@@ -110,6 +112,7 @@ const KEEP: Fetch<Keep> = part!(keep: Keep = Keep {
         }
     }),
     open: |store, files| model_file::open(store, files, false, None),
+    let_go: |runs| runs.iter().for_each(|run| folder::let_go(run)),
     list: list::list,
     study: model_file::study_section,
     put_study: |store, chapter, kept| Box::pin(async move {
@@ -145,6 +148,17 @@ pub async fn rejoin(store: Store, most: u32) {
     // Where the part can't be fetched, the twin trains from where it is.
     if let Ok(keep) = KEEP().await {
         (keep.act)(store, Act::Rejoin(most)).await;
+    }
+}
+
+/// These runs are held no more: the twin whose they were is gone.
+pub fn let_go(runs: Vec<String>) {
+    if !runs.is_empty() {
+        spawn_local(async move {
+            if let Ok(keep) = KEEP().await {
+                (keep.let_go)(runs);
+            }
+        });
     }
 }
 
@@ -236,6 +250,11 @@ pub struct Keeping {
 }
 
 impl Keeping {
+    /// All files that it holds; it forgets them.
+    pub fn held(&mut self) -> Vec<String> {
+        core::mem::take(&mut self.mine)
+    }
+
     /// Of another run.
     pub fn anew(&mut self, file: Option<String>) {
         self.file = file;
@@ -243,6 +262,11 @@ impl Keeping {
         self.moments = Moments::default();
         self.begun += 1;
     }
+}
+
+/// Whether a run's file is a twin's.
+fn is_twin(file: &str) -> bool {
+    file.starts_with(TWIN)
 }
 
 async fn save(store: Store) {
@@ -410,7 +434,8 @@ async fn parameters<R: Fn(Range<usize>) -> Vec<u8>>(
 /// The runs that other tabs hold.
 async fn elsewhere(store: Store) -> Vec<String> {
     let mut held = folder::held().await;
-    held.retain(|name| store.keeping(|keeping| !keeping.mine.contains(name)));
+    let mine = store.keeping(|keeping| keeping.mine.clone());
+    held.retain(|name| !mine.contains(name));
     held
 }
 
@@ -419,13 +444,17 @@ async fn elsewhere(store: Store) -> Vec<String> {
 async fn prune(store: Store) {
     let Ok(entries) = folder::entries(RUNS).await else { return };
     let elsewhere = elsewhere(store).await;
-    for entry in entries.iter().skip(MOST).filter(|entry| !elsewhere.contains(&entry.name)) {
+    let (twins, entries): (Vec<_>, Vec<_>) =
+        entries.into_iter().partition(|entry| is_twin(&entry.name));
+    let old = entries.iter().skip(MOST).chain(twins.iter().skip(MOST_TWINS));
+    for entry in old.filter(|entry| !elsewhere.contains(&entry.name)) {
         // What can't be deleted now will be the next time.
         if folder::delete(RUNS, &entry.name).await.is_ok() {
             labels::rename(&entry.name, "");
         }
     }
-    let newest = entries.into_iter().take(moments::MOST).map(|entry| entry.name);
+    let newest = entries.into_iter().take(moments::MOST).chain(twins.into_iter().take(1));
+    let newest = newest.map(|entry| entry.name);
     moments::prune(&newest.collect::<Vec<_>>(), &elsewhere).await;
 }
 
@@ -481,8 +510,10 @@ async fn go_on(store: Store, name: &str) {
 async fn resumed(store: Store, entry: &Entry) -> Result<Run, Damaged> {
     let run = read(entry).await?;
     let name = &entry.name;
-    // Where another tab has it open, this one goes on in a file of its own.
-    let file = hold(store, name).await.then(|| name.clone());
+    // Where another tab has it open, this one goes on in a file of its own. So does a twin's run that becomes
+    // the page's.
+    let is_of_kind = is_twin(name) == store.keeping(|keeping| keeping.is_twin);
+    let file = (is_of_kind && hold(store, name).await).then(|| name.clone());
     let past = Some(moments::past_of(name.clone(), &run.checkpoint));
     Ok(Run { file, past, ..run })
 }

@@ -25,7 +25,7 @@ use unroll_protocol::{
 use crate::{
     corpora,
     figures::{Curve, Sight},
-    kept::Keeping,
+    kept::{self, Keeping},
     questions::{Answered, Questions, Said, use_answer},
     reactive::{effect, memo},
 };
@@ -237,6 +237,7 @@ impl Store {
         lab.pace.update_value(Pace::number_apart);
         let embedded = self.link.with_untracked(|link| link.embed);
         lab.keeping(|keeping| keeping.is_twin = !embedded);
+        on_cleanup(move || kept::let_go(lab.keeping(Keeping::held)));
         lab.source.set(self.source.get_untracked());
         lab.probe.set(self.probe.get_untracked());
         lab.open();
@@ -559,9 +560,9 @@ impl Store {
     /// Whether the engine has the model with that number, see [`Self::generation`], and is not about to
     /// be given another.
     pub fn has(self, generation: u32) -> bool {
-        self.generation() == generation
-            && self.questions.alive.get_untracked()
-            && self.pace.with_value(|pace| pace.starting.is_empty())
+        self.questions.generation.try_get_untracked() == Some(generation)
+            && self.questions.alive.try_get_untracked() == Some(true)
+            && self.pace.try_with_value(|pace| pace.starting.is_empty()) == Some(true)
     }
 
     /// Which model this is: another number after each that was built.
@@ -576,7 +577,8 @@ impl Store {
 
     /// The last checkpoint of the present model.
     pub fn saved(self) -> Option<Arc<Checkpoint>> {
-        self.pace.with_value(|pace| pace.saved.clone())
+        // A twin may be gone by the time that what was asked for it is there.
+        self.pace.try_with_value(|pace| pace.saved.clone()).flatten()
     }
 
     /// Asks for a checkpoint of the present model.

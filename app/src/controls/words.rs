@@ -127,11 +127,11 @@ pub fn use_words(store: Store) -> RwSignal<Option<Arc<Words>>> {
     words
 }
 
-/// The beginning of a text, cut where no word is.
+/// The beginning of a text, cut where no word is, unless none ends for long.
 fn first_of(text: &str) -> &str {
-    let from = text.floor_char_boundary(PIECE);
-    let end = text[from..].find(|character| !is_of_word(character)).unwrap_or(text.len() - from);
-    &text[..from + end]
+    let [from, most] = [PIECE, 2 * PIECE].map(|at| text.floor_char_boundary(at));
+    let end = text[from..most].find(|character| !is_of_word(character));
+    &text[..end.map_or(most, |end| from + end)]
 }
 
 #[cfg(test)]
@@ -182,5 +182,6 @@ mod tests {
         }
         let whole = of(&text);
         assert_eq!((parts.count, parts.known), (whole.count, whole.known));
+        assert_eq!(first_of(&"猫".repeat(PIECE)).len(), 2 * PIECE - 1, "at a character's end");
     }
 }

@@ -37,8 +37,11 @@ pub fn Writing() -> impl IntoView {
     let part = use_part(store.writing_sight);
     let step = memo(move || store.written.with(|written| written.step));
     let known = use_words(store);
+    // Where tokens need not be characters, their grounds leave no room for more.
+    let set_off = memo(move || known.with(Option::is_some) && !store.has_tinted_tokens());
     let real = memo(move || {
-        let known = known.get()?;
+        // What a model from elsewhere learned is not here.
+        let known = known.get().filter(|_| !store.is_given())?;
         store.written.with(|written| known.share(&written.text, written.done))
     });
     // What stood there before stays until it is written over.
@@ -49,6 +52,11 @@ pub fn Writing() -> impl IntoView {
                 before.set_value(written.text.clone());
             }
         });
+    });
+    // Another model's is none of it.
+    effect(move || {
+        Questions::from(store).generation.track();
+        before.set_value(String::new());
     });
     let old = move || {
         store.written.with(|written| {
@@ -79,20 +87,20 @@ pub fn Writing() -> impl IntoView {
     let (temperature_row, words) = (setting("temperature"), general("temperature"));
     view! {
         <div class="writing view-fill" node_ref=part>
-            {drafts(store, known)}
+            {drafts(store, known, set_off)}
             <h3 class="writing-head">
                 "What it writes " <span class="hint" id="sample-step">{after}</span>
                 {move || real.get().map(|share| view! {
                     <span class="writing-real" data-testid="writing-real"
                         title="Share of the words it has written that occur in the text it learns">
-                        <strong>{percent(share, 0)}</strong>" real words, in bold"
+                        <strong>{percent(share, 0)}</strong>" real words"{move || set_off.get().then_some(", in bold")}
                     </span>
                 })}
             </h3>
             // Scrolls, so it takes the focus; not live, or a screen reader would never fall silent.
             <div class="sample" tabindex="0" role="group" aria-label="Text written by the model"
                 aria-describedby="sample-step">
-                <p class:has-words=move || known.with(Option::is_some)>
+                <p class:has-words=set_off>
                     <span data-testid="sample-text" data-step=step>
                         <span inner_html=move || known.with(|known| {
                             store.written.with(|written| shown(written, known.as_deref()))
@@ -168,7 +176,7 @@ fn marked_up(written: &Draft, words: Option<&Words>, write: impl Fn(&str) -> Str
 }
 
 /// What the model wrote before: noise at the top, words further down. A press leads to that moment.
-fn drafts(store: Store, words: RwSignal<Option<Arc<Words>>>) -> AnyView {
+fn drafts(store: Store, words: RwSignal<Option<Arc<Words>>>, set_off: Memo<bool>) -> AnyView {
     let now = memo(move || store.written.with(|written| written.step));
     let questions = Questions::from(store);
     let before = memo(move || {
@@ -192,7 +200,7 @@ fn drafts(store: Store, words: RwSignal<Option<Arc<Words>>>) -> AnyView {
                 <button type="button" class="draft" title="Look at that moment"
                     aria-current=move || (now.get() == step).then_some("true") on:click=move |_| look_at(step)>
                     <span class="draft-step">{name}</span>
-                    <span class="draft-text" class:has-words=move || words.with(Option::is_some)
+                    <span class="draft-text" class:has-words=set_off
                         inner_html=move || words.with(|words| line(&draft, words.as_deref()))></span>
                 </button>
             </li>

@@ -19,6 +19,9 @@ use crate::{
     reactive::{effect, memo},
 };
 
+/// What is said until there is something to compare with.
+const HELD: &str =
+    "These values are held. Train, or drag the handle on the curve, to see each cell’s change.";
 /// No scale of differences ends below this: what has not moved has no color.
 const LEAST: f64 = 0.001;
 
@@ -30,6 +33,8 @@ type Parts = Vec<Arc<Matrix>>;
 pub struct Since {
     live: Memo<Parts>,
     held: RwSignal<Option<Held>>,
+    /// The picture on show is the one that is held: there is nothing to compare yet.
+    rests: RwSignal<bool>,
     moved: Memo<Option<Parts>>,
 }
 
@@ -56,15 +61,17 @@ pub fn use_since(live: impl Fn() -> Parts + Send + Sync + 'static) -> Since {
     fn erased(live: Box<dyn Fn() -> Parts + Send + Sync>) -> Since {
         let live = Memo::new_with_compare(move |_| live(), |_, _| true);
         let held = RwSignal::new(None::<Held>);
+        let rests = RwSignal::new(false);
         let moved = Memo::new_with_compare(
             move |_| {
                 held.with(|held| {
-                    held.as_ref().map(|held| live.with(|live| (held.moved)(held, live)))
+                    let held = held.as_ref().filter(|_| !rests.get())?;
+                    Some(live.with(|live| (held.moved)(held, live)))
                 })
             },
             |_, _| true,
         );
-        Since { live, held, moved }
+        Since { live, held, rests, moved }
     }
     erased(Box::new(live))
 }
@@ -75,23 +82,18 @@ pub fn short_name(value_name: &str) -> &str {
 }
 
 impl Since {
-    /// Whether a picture is held.
+    /// Whether a picture is held, and differences from it are shown.
     pub fn is_on(self) -> bool {
+        self.is_held() && !self.rests.get()
+    }
+
+    fn is_held(self) -> bool {
         self.held.with(Option::is_some)
     }
 
     /// The matrices' differences from those that are held; `None` where none are.
     pub fn all(self) -> Option<Vec<Arc<Matrix>>> {
         self.moved.get()
-    }
-
-    /// Whether a picture is held, and nothing has changed since.
-    fn is_unmoved(self) -> bool {
-        let live = self.live;
-        let same = |moved: &Parts| {
-            live.with(|live| moved.iter().zip(live).all(|(a, b)| Arc::ptr_eq(a, b)))
-        };
-        self.moved.with(|moved| moved.as_ref().is_some_and(same))
     }
 
     /// One of [`Self::all`].
@@ -177,7 +179,7 @@ fn button() -> AnyView {
         return with_run(comparing, behind);
     }
     let Comparing { since, name, title: of, provenance, said } = comparing;
-    let Since { live, held, .. } = since;
+    let Since { live, held, rests, .. } = since;
     register(name, live);
     let let_go = move || {
         if held.with_untracked(Option::is_some) {
@@ -199,16 +201,27 @@ fn button() -> AnyView {
             let_go();
         }
     });
+    effect(move || {
+        let is_of = |held: &Held| matches!(held.from, From::Step(of) if step.get() == Some(of));
+        let now = held.with(|held| held.as_ref().is_some_and(is_of));
+        if rests.get_untracked() != now {
+            rests.set(now);
+        }
+    });
     let cannot = memo(move || held.with(Option::is_none) && step.get().is_none());
     let press = move |()| match step.get_untracked() {
         _ if held.with_untracked(Option::is_some) => held.set(None),
         Some(step) => {
             let parts = live.get_untracked();
+            rests.set(true);
             held.set(Some(Held { from: From::Step(step), parts, moved, describe }));
         }
         None => {}
     };
     let title = move || match held.with(|held| held.as_ref().map(|held| held.from)) {
+        Some(From::Step(step)) if rests.get() => {
+            format!("Holding the values of step {step}. Press to let them go")
+        }
         Some(From::Step(step)) => {
             format!("Showing the change since step {step}. Press to show the values again")
         }
@@ -267,21 +280,17 @@ fn switch(
     cannot: Signal<bool>,
     press: Callback<()>,
 ) -> AnyView {
-    let says = move || {
-        match since.is_unmoved() {
-        true => Some(
-            "These values are held. Train, or drag the handle on the curve, to see each cell’s change.".to_owned(),
-        ),
+    let says = move || match since.rests.get() {
+        true => Some(HELD.to_owned()),
         false => said.get(),
-    }
     };
     view! {
         <button type="button" class="figure-act figure-since" data-testid=format!("{name}-since") title=title
-            aria-pressed=move || since.is_on().to_string() aria-disabled=move || cannot.get().then_some("true")
+            aria-pressed=move || since.is_held().to_string() aria-disabled=move || cannot.get().then_some("true")
             on:click=move |_| press.run(())>
             "Compare"
         </button>
-        {move || says().filter(|_| since.is_on()).map(|said| view! {
+        {move || says().filter(|_| since.is_held()).map(|said| view! {
             <p class="since-says" translate="no" data-testid=format!("{name}-change")>{said}</p>
         })}
     }
@@ -307,11 +316,6 @@ fn moved(held: &Held, live: &Parts) -> Parts {
         now.values.iter().zip(&then.values).map(|(now, then)| now - then).collect()
     };
     let apart: Vec<Vec<f32>> = live.iter().zip(&held.parts).map(apart).collect();
-    // Before anything has changed there is nothing to compare, and the values stay in sight.
-    let is_still = |value: &f32| *value == 0.0 || value.is_nan();
-    if matches!(held.from, From::Step(_)) && apart.iter().flatten().all(is_still) {
-        return live.clone();
-    }
     let mut scales: Vec<(&str, f64)> = Vec::new();
     for (part, values) in live.iter().zip(&apart) {
         let finite = values.iter().copied().filter(|value| value.is_finite());

@@ -4,6 +4,8 @@
 //! when it is closed: a tab that ends in the middle leaves the old run whole. And a file is written in
 //! pieces, so that no task of the page copies a whole model.
 
+use std::cell::RefCell;
+
 use js_sys::{Array, AsyncIterator, Function, IteratorNext, Object, Promise, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
@@ -211,7 +213,22 @@ fn method(of: &Object, name: &str) -> Option<Function> {
     Reflect::get(of, &name.into()).ok()?.dyn_into().ok()
 }
 
-/// Holds a run for this tab until the tab ends. `false` if another tab holds it.
+thread_local! {
+    /// What lets go of each run that is held, by name.
+    static HELD: RefCell<Vec<(String, Function)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Holds a run no more.
+pub fn let_go(name: &str) {
+    let held = HELD.with_borrow_mut(|held| {
+        held.iter().position(|(of, _)| of == name).map(|at| held.swap_remove(at).1)
+    });
+    if let Some(settle) = held {
+        let _ = settle.call0(&JsValue::UNDEFINED);
+    }
+}
+
+/// Holds a run for this tab until it is [let go](let_go), or the tab ends. `false` if it is held already.
 pub async fn hold(name: &str) -> bool {
     let Some((locks, request)) =
         locks().and_then(|locks| Some((locks.clone(), method(&locks, "request")?)))
@@ -222,11 +239,13 @@ pub async fn hold(name: &str) -> bool {
     let _ = Reflect::set(&options, &"ifAvailable".into(), &true.into());
     let mut asked = Err(JsValue::UNDEFINED);
     let granted = Promise::new(&mut |resolve, _| {
+        let of = name.to_owned();
         let callback = Closure::once_into_js(move |lock: JsValue| -> JsValue {
             let held = lock.is_object();
             let _ = resolve.call1(&JsValue::UNDEFINED, &held.into());
-            // Held as long as this is not settled: for ever.
-            if held { Promise::new(&mut |_, _| {}).into() } else { JsValue::UNDEFINED }
+            // Held as long as this is not settled.
+            let mut keep = |settle, _| HELD.with_borrow_mut(|held| held.push((of.clone(), settle)));
+            if held { Promise::new(&mut keep).into() } else { JsValue::UNDEFINED }
         });
         asked = request.call3(&locks, &name.into(), &options, &callback);
     });

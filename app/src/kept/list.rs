@@ -7,7 +7,7 @@ use std::{rc::Rc, sync::Arc};
 use js_sys::{Array, Date};
 use leptos::{ev, html, prelude::*, task::spawn_local};
 use unroll_protocol::{
-    Link,
+    LearningRateSchedule, Link,
     link::{Corpus, settings},
 };
 use wasm_bindgen::JsCast;
@@ -15,10 +15,10 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, Element, HtmlElement};
 
 use super::{
-    MOST, RUN, TWIN, elsewhere,
+    MOST, RUN, elsewhere,
     file::{Head, checksum},
     folder::{self, Entry, RUNS, Trouble},
-    go_on, head_of, labels, model_file, moments, new_name, resumed, shelf, studies,
+    go_on, head_of, is_twin, labels, model_file, moments, new_name, resumed, shelf, studies,
 };
 use crate::{
     controls::{counted, four_digits, general, grouped, in_words, pairs_of},
@@ -58,10 +58,6 @@ impl Row {
     fn is_twin(&self) -> bool {
         is_twin(&self.file)
     }
-}
-
-fn is_twin(file: &str) -> bool {
-    file.starts_with(TWIN)
 }
 
 /// All kept runs, the newest first.
@@ -202,7 +198,12 @@ pub(super) async fn rejoin(store: Store, most: u32) {
     let Ok(run) = resumed(store, &entry).await else { return };
     // Meanwhile the learner may have ended the twin, or changed what it is.
     let still = store.link.try_with_untracked(|link| link.experiment() == run.link.experiment());
-    if still == Some(true) && store.source.with_untracked(|source| source.text == run.source.text) {
+    // One whose rate was changed on the way came there otherwise than this twin would.
+    let schedule = LearningRateSchedule::new(&run.link.experiment().optimizer);
+    let mut points = run.curve.points().iter();
+    let is_steady = points.all(|point| point.learning_rate == schedule.at(point.step) as f32);
+    let is_same = || store.source.with_untracked(|source| source.text == run.source.text);
+    if still == Some(true) && is_steady && is_same() {
         // One sentence for both.
         let probe = store.probe.get_untracked();
         store.take_up_run(Run { probe, ..run });

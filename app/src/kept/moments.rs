@@ -309,6 +309,9 @@ pub struct Earlier {
 async fn recall(store: Store, moments: Vec<Earlier>, is_wanted: impl Fn() -> bool) {
     let (mut broken, mut unusable) = (0, 0);
     for Earlier { step, load } in moments {
+        if !is_wanted() {
+            return;
+        }
         let is_known = Questions::from(store)
             .recorded
             .with_untracked(|recorded| recorded.steps.contains(&step));

@@ -2,9 +2,12 @@
 
 use leptos::prelude::*;
 use serde_json::{Value, json};
-use unroll_protocol::study::bigram::{
-    Curve, MOST_ADDED, Score, Scored, Scores as Surprises, Sentence as Scoring, Term as Pair,
-    Unseen, Writing, ask,
+use unroll_protocol::{
+    RunState,
+    study::bigram::{
+        Curve, MOST_ADDED, Score, Scored, Scores as Surprises, Sentence as Scoring, Term as Pair,
+        Unseen, Writing, ask,
+    },
 };
 
 use super::{SmoothingField, named, nats, short, use_vocabulary, use_writing};
@@ -72,7 +75,9 @@ pub fn Scores(scores_seen: RwSignal<bool>) -> impl IntoView {
         view! {
             <div class="view-bar"><SmoothingField/></div>
             {move || scores.with(|s| {
-                let step = untrack(|| lab.shown());
+                // In training, the table is of a step that is past by now.
+                let rests = untrack(|| lab.state.get()) == RunState::Paused;
+                let step = rests.then(|| untrack(|| lab.shown()));
                 s.as_ref().map(|s| vocabulary.with(|v| table(s, v, step)))
             })}
             <SheetExport name="bigram-scores" title="Mean surprise of each estimate" provenance sheet/>
@@ -149,8 +154,9 @@ fn never_seen(scores: &Surprises, vocabulary: &[String]) -> Option<String> {
     ))
 }
 
-/// The scores as a table, and what there is to say of them; `step` is the last step taken.
-fn table(scores: &Surprises, vocabulary: &[String], step: u32) -> AnyView {
+/// The scores as a table, and what there is to say of them; `step` is the last step taken, where it is known.
+fn table(scores: &Surprises, vocabulary: &[String], step: Option<u32>) -> AnyView {
+    let trained = step.map_or("trained".to_owned(), |step| format!("trained, after step {step}"));
     let row = |name: String, testid: &'static str, score: Score| {
         view! {
             <tr data-testid=testid>
@@ -175,7 +181,7 @@ fn table(scores: &Surprises, vocabulary: &[String], step: u32) -> AnyView {
                     {row("knowing nothing, ln V".into(), "bigram-uniform", uniform)}
                     {row("raw counts".into(), "bigram-counts", scores.counts)}
                     {row("smoothed counts".into(), "bigram-smoothed", scores.smoothed)}
-                    {row(format!("trained, after step {step}"), "bigram-trained", scores.trained)}
+                    {row(trained, "bigram-trained", scores.trained)}
                 </tbody>
             </table>
         <p data-testid="bigram-before">

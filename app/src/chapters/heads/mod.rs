@@ -275,7 +275,8 @@ fn use_compared(page: Page) -> Memo<String> {
     effect(move || {
         let points = held_out(page);
         // The settings run ahead of the model.
-        if heads.get() == 1 && page.shape.get().1 == 1 && !points.is_empty() {
+        let layers = page.settings.with(|s| s.layers);
+        if heads.get() == 1 && page.shape.get() == (layers, 1) && !points.is_empty() {
             one.set(Some((alike.get(), points)));
         }
     });

@@ -137,8 +137,14 @@ pub fn follow_run(leader: Leader, twin: Run) {
         if lab.is_none() && can && to.saturating_sub(from) > FAR && sought.get_value() != Some(of) {
             sought.set_value(Some(of));
             seeks.set(true);
+            let led = run.questions.generation.get_untracked();
             spawn_local(async move {
                 kept::rejoin(store, to).await;
+                // The run may have started over meanwhile.
+                let is_led = run.questions.generation.try_get_untracked() == Some(led);
+                if !is_led && store.step.try_get_untracked().is_some() {
+                    store.start_over();
+                }
                 seeks.try_set(false);
             });
         }
