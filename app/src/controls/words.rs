@@ -1,10 +1,13 @@
 //! The words of the text that is learned, by which those in what a model writes are told from noise.
+//! Fetched once the first picture is there: an untrained model writes none.
 
+use core::pin::Pin;
 use std::{collections::BTreeSet, sync::Arc};
 
 use leptos::{prelude::*, task::spawn_local};
 
 use crate::{
+    fetched::{Fetch, Settled, part},
     figures::svg::escape,
     reactive::{effect, next_task},
     store::Store,
@@ -18,9 +21,26 @@ const OFTEN: usize = 4;
 /// Of fewer words nothing is said.
 const FEWEST: usize = 8;
 
+/// What tells words from noise.
+pub type Known = Arc<dyn Judge>;
+
+pub trait Judge: Send + Sync {
+    /// The text as markup, with its words set off, after `write` has changed what is between them. A last
+    /// word that may go on is none yet.
+    fn markup(&self, text: &str, done: bool, write: &dyn Fn(&str) -> String) -> String;
+
+    /// The share of its words that the text that was learned has, too.
+    fn share(&self, text: &str, done: bool) -> Option<f64>;
+}
+
+/// Reads a text, as long as it is wanted.
+type Read = fn(Arc<str>, Box<dyn Fn() -> bool>) -> Pin<Box<dyn Future<Output = Option<Known>>>>;
+
+const READ: Fetch<Read> = part!(words: Read = |text, is_wanted| Box::pin(read(text, is_wanted)));
+
 /// The words of a text, however they are capitalized.
 #[derive(Default)]
-pub struct Words {
+struct Words {
     /// By their hashes.
     known: BTreeSet<u64>,
     /// Words of the text, counted each time that they come.
@@ -44,22 +64,22 @@ impl Words {
     fn knows(&self, word: &str) -> bool {
         self.known.contains(&hash(word))
     }
+}
 
-    /// The text as markup, with its words set off, after `write` has changed what is between them. A last
-    /// word that may go on is none yet.
-    pub fn markup(&self, text: &str, done: bool, write: impl Fn(&str) -> String) -> String {
+impl Judge for Words {
+    fn markup(&self, text: &str, done: bool, write: &dyn Fn(&str) -> String) -> String {
+        let whole = ended(text, done);
         let mut markup = String::new();
-        for (piece, is_word) in pieces(ended(text, done)) {
+        for (piece, is_word) in pieces(whole) {
             match is_word && self.knows(piece) {
                 true => markup.push_str(&format!("<b>{}</b>", escape(piece))),
                 false => markup.push_str(&escape(&write(piece))),
             }
         }
-        markup + &escape(&text[ended(text, done).len()..])
+        markup + &escape(&text[whole.len()..])
     }
 
-    /// The share of its words that the text that was learned has, too.
-    pub fn share(&self, text: &str, done: bool) -> Option<f64> {
+    fn share(&self, text: &str, done: bool) -> Option<f64> {
         let words = pieces(ended(text, done)).filter(|(_, is_word)| *is_word);
         let (known, all) = words.fold((0, 0), |(known, all), (word, _)| {
             (known + usize::from(self.knows(word)), all + 1)
@@ -98,29 +118,40 @@ fn hash(word: &str) -> u64 {
     })
 }
 
-/// The words of the text that the store's model learns; `None` where they do not come again, and until they
-/// are known. A long text is read in many tasks.
-pub fn use_words(store: Store) -> RwSignal<Option<Arc<Words>>> {
-    let words = RwSignal::new(None::<Arc<Words>>);
+/// The words of a text; `None` where they do not come again. A long text is read in many tasks.
+async fn read(text: Arc<str>, is_wanted: Box<dyn Fn() -> bool>) -> Option<Known> {
+    let mut words = Words::default();
+    let mut rest = &*text;
+    while !rest.is_empty() && is_wanted() {
+        let piece = first_of(rest);
+        words.add(piece);
+        rest = &rest[piece.len()..];
+        next_task().await;
+    }
+    words.come_again().then(|| Arc::new(words) as Known)
+}
+
+/// The words of the text that the store's model learns, once they are known.
+pub fn use_words(store: Store) -> RwSignal<Option<Known>> {
+    let words = RwSignal::new(None::<Known>);
     let source = store.source;
+    let Settled(settled) = expect_context();
     effect(move || {
         let text = source.with(|source| source.text.clone());
         words.set(None);
+        if !settled.get() {
+            return;
+        }
+        let is_wanted = {
+            let text = text.clone();
+            move || source.try_with_untracked(|now| Arc::ptr_eq(&now.text, &text)) == Some(true)
+        };
         spawn_local(async move {
-            let mut all = Words::default();
-            let mut rest = &*text;
-            while !rest.is_empty() {
-                let piece = first_of(rest);
-                all.add(piece);
-                rest = &rest[piece.len()..];
-                next_task().await;
-                let same = source.try_with_untracked(|source| Arc::ptr_eq(&source.text, &text));
-                if same != Some(true) {
-                    return;
-                }
-            }
-            if all.come_again() {
-                words.try_set(Some(Arc::new(all)));
+            // Without it nothing is set off.
+            let Ok(read) = READ().await else { return };
+            let known = read(text, Box::new(is_wanted.clone())).await;
+            if is_wanted() {
+                words.try_set(known);
             }
         });
     });
@@ -147,12 +178,12 @@ mod tests {
     #[test]
     fn words_of_the_text_are_set_off() {
         let words = of("The fox said: 'don't.' Élan");
-        let shown = |text, done| words.markup(text, done, str::to_owned);
+        let shown = |text, done| words.markup(text, done, &str::to_owned);
         assert_eq!(shown("the foxy <fox", true), "<b>the</b> foxy &lt;<b>fox</b>");
         assert_eq!(shown("the fox", false), "<b>the</b> fox");
         assert_eq!(shown("don't 'FOX' élan!", true), "<b>don't</b> <b>'FOX'</b> <b>élan</b>!");
         assert_eq!(shown("t ' fox1", true), "t ' <b>fox</b>1");
-        assert_eq!(words.markup("fox\nx", true, |text| text.replace('\n', "⏎")), "<b>fox</b>⏎x");
+        assert_eq!(words.markup("fox\nx", true, &|text| text.replace('\n', "⏎")), "<b>fox</b>⏎x");
     }
 
     #[test]

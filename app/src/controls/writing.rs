@@ -1,7 +1,5 @@
 //! What the model writes, and how boldly.
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
 use unroll_protocol::{
     link::Value,
@@ -12,7 +10,7 @@ use unroll_protocol::{
 use super::{
     field::{Entry, NumberField},
     format::{general, grouped, percent, setting},
-    words::{Words, use_words},
+    words::{Judge, Known, use_words},
 };
 use crate::{
     course::use_part,
@@ -140,7 +138,7 @@ pub fn Writing() -> impl IntoView {
 }
 
 /// What was written as markup; where tokens need not be characters, each is on a ground of its own.
-fn shown(written: &Draft, words: Option<&Words>) -> String {
+fn shown(written: &Draft, words: Option<&dyn Judge>) -> String {
     marked_up(written, words, readable)
 }
 
@@ -149,7 +147,7 @@ pub fn in_a_line(written: &Draft) -> String {
     line(written, None)
 }
 
-fn line(written: &Draft, words: Option<&Words>) -> String {
+fn line(written: &Draft, words: Option<&dyn Judge>) -> String {
     marked_up(written, words, |text| readable(text).replace('\n', " ⏎ "))
 }
 
@@ -162,10 +160,10 @@ fn without_bytes(text: &str) -> String {
     runs(text).into_iter().map(run).collect()
 }
 
-fn marked_up(written: &Draft, words: Option<&Words>, write: impl Fn(&str) -> String) -> String {
+fn marked_up(written: &Draft, words: Option<&dyn Judge>, write: impl Fn(&str) -> String) -> String {
     match (written.tokens.as_slice(), words) {
         ([], None) => escape(&write(&written.text)),
-        ([], Some(words)) => words.markup(&written.text, written.done, write),
+        ([], Some(words)) => words.markup(&written.text, written.done, &write),
         // Their grounds leave no room for more.
         (tokens, _) => {
             // A byte that belongs to no character can’t be read here.
@@ -176,7 +174,7 @@ fn marked_up(written: &Draft, words: Option<&Words>, write: impl Fn(&str) -> Str
 }
 
 /// What the model wrote before: noise at the top, words further down. A press leads to that moment.
-fn drafts(store: Store, words: RwSignal<Option<Arc<Words>>>, set_off: Memo<bool>) -> AnyView {
+fn drafts(store: Store, words: RwSignal<Option<Known>>, set_off: Memo<bool>) -> AnyView {
     let now = memo(move || store.written.with(|written| written.step));
     let questions = Questions::from(store);
     let before = memo(move || {
