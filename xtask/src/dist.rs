@@ -9,9 +9,9 @@ use std::{
 use crate::{Options, Result, build, npm, paths, setup, shell, split, stamp};
 
 /// Most bytes that a browser may have to fetch before the page works on the CPU, compressed.
-const BUDGET_PAGE: u64 = 710_000;
+const BUDGET_PAGE: u64 = 712_000;
 /// How many of those may be the app's own wasm.
-const BUDGET_APP: u64 = 251_000;
+const BUDGET_APP: u64 = 253_000;
 /// Largest compressed size of each engine: the GPT lab's on the CPU (which counts toward the page's
 /// budget), the chapters', the one for models that are opened, and the one for GPUs.
 const BUDGETS_ENGINE: [(&str, u64); 4] = [
@@ -21,7 +21,7 @@ const BUDGETS_ENGINE: [(&str, u64); 4] = [
     ("engine_webgpu_bg.wasm", 2_500_000),
 ];
 /// Largest size of a part that is fetched later, such as a chapter, and of what many chapters share.
-const BUDGET_PART: u64 = 162_000;
+const BUDGET_PART: u64 = 166_000;
 const BUDGET_SHARED: u64 = 218_000;
 
 pub fn run(arguments: &[String]) -> Result {
