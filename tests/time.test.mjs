@@ -345,7 +345,7 @@ test("a replay goes from the first moment to the present; whoever steers stops i
   await byId(page, "train-toggle").click();
   await running(page);
   await replay.click();
-  await numberUntil(page, "time-shown", (step) => step === 0, "0");
+  await plays(page, "plays");
   await numberUntil(page, "loss-step", (step) => step > last + 2, `above ${last + 2}`);
   await byId(page, "train-toggle").click();
   await plays(page, "rests");

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     corpora,
     reactive::{effect, next_task},
-    store::Store,
+    store::{Notice, Severity, Store},
 };
 
 /// Characters of a built-in text shown on its card.
@@ -105,9 +105,16 @@ fn Card(corpus: Corpus, intake: Intake) -> impl IntoView {
             preview.try_set(text.chars().take(PREVIEW).collect());
         }
     });
-    // Notices are tracked, too: after a refusal the mark goes back to the text in use.
+    // After a refusal the mark goes back to the text in use; that an old one is taken back changes nothing.
+    let refused = Memo::new(move |last: Option<&Option<u32>>| {
+        let refusals = |notices: &Vec<Notice>| {
+            let refusals = notices.iter().filter(|notice| notice.severity == Severity::Refusal);
+            refusals.map(|notice| notice.id).max()
+        };
+        store.notices.with(refusals).max(last.copied().flatten())
+    });
     let checked = move || {
-        store.notices.track();
+        refused.track();
         store.source.with(|source| source.corpus == corpus)
     };
     let choose = move |_| {
