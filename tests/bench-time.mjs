@@ -70,14 +70,19 @@ async function timed(page, count) {
   return took;
 }
 
-/** When the newest kept run was written, in milliseconds since 1970; 0 while there is none. */
+/** When the newest kept run was written, in milliseconds since 1970, and its step; zeros while there is none. */
 const written = (page) =>
   page.evaluate(async () => {
     const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle("runs", { create: true });
-    let last = 0;
+    const last = { at: 0, step: 0 };
     for await (const handle of folder.values()) {
       const file = await handle.getFile().catch(() => null);
-      if (file?.size) last = Math.max(last, file.lastModified);
+      if (!file?.size || file.lastModified < last.at) continue;
+      last.at = file.lastModified;
+      // Eight bytes, then the length and the checksum of the head, which begins with the step.
+      const bytes = new Uint8Array(await file.slice(16, 21).arrayBuffer());
+      last.step = bytes.slice(0, bytes.findIndex((byte) => byte < 128) + 1)
+        .reduceRight((step, byte) => step * 128 + (byte & 127), 0);
     }
     return last;
   });
@@ -99,20 +104,19 @@ try {
     // From rest until the file is there: the page waits a second of it, for more steps may follow.
     const keeps = [];
     for (let i = 0; i < TIMES; i++) {
-      const before = await written(page);
       // The page says that it rests until the engine has heard of the step.
       const next = (await number(page, "loss-step")) + 1;
       await byId(page, "train-step").click();
       await numberUntil(page, "loss-step", (step) => step === next, `${next}`);
       await paused(page);
       const start = await page.evaluate(() => Date.now());
-      let last = 0;
-      await eventually(async () => (last = await written(page)) > before, "it is kept");
-      keeps.push(last - start);
+      // A file's own date is in whole seconds here.
+      await eventually(async () => (await written(page)).step === next, "it is kept");
+      keeps.push((await page.evaluate(() => Date.now())) - start);
     }
     const step = await number(page, "loss-step");
     // The moments, which follow, are not in the way.
-    await eventually(async () => (await written(page)) < (await page.evaluate(() => Date.now())) - 2000, "it rests");
+    await eventually(async () => (await written(page)).at < (await page.evaluate(() => Date.now())) - 2000, "it rests");
     const resumes = [];
     for (let i = 0; i < TIMES; i++) {
       await page.reload();

@@ -36,7 +36,8 @@ async function open(query, viewport = SIZE) {
   const context = await site.browser.newContext({ viewport, colorScheme: "light", reducedMotion: "reduce" });
   const page = await context.newPage();
   await page.goto(new URL(query, site.url).href);
-  await page.locator('main [data-state="live"]').first().waitFor();
+  // On a small stage, what is beside the writing is there and not in sight.
+  await page.locator('main [data-state="live"]').first().waitFor({ state: "attached" });
   await paused(page);
   return page;
 }
@@ -61,8 +62,9 @@ async function take({ name, query, view, steps, click, viewport }) {
 
 /** The untrained model, then it learns, then somebody reads it. */
 async function move() {
-  const page = await open("?device=cpu");
-  await live(page, "attention");
+  const page = await open("?device=cpu&view=writing");
+  // It has written before anybody trains it.
+  await page.locator('[data-testid="sample-text"] .caret:not(.caret-on)').waitFor({ state: "attached" });
   const taken = [];
   const frame = async (times = 1) => {
     const path = join(frames, `${String(taken.length).padStart(3, "0")}.png`);
@@ -79,7 +81,9 @@ async function move() {
   await paused(page);
   await settled(page);
   await drawn(page);
-  await frame(3);
+  await frame(8);
+  await openView(page, "attention");
+  await live(page, "attention");
   const tokens = page.locator(".token-row .token");
   const count = await tokens.count();
   for (let i = Math.floor(count / 3); i < count; i += 3) {
