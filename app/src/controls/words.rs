@@ -13,7 +13,7 @@ use crate::{
     store::Store,
 };
 
-/// Characters of a text that are looked at in one task.
+/// Bytes of a text that are looked at in one task, or twice as many.
 const PIECE: usize = 1 << 15;
 /// A text is one of words if each comes so often on average. Names, or random letters, do not come again,
 /// so that new ones say nothing against a model.

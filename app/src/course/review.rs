@@ -282,7 +282,10 @@ fn Review() -> impl IntoView {
         match shown.get() {
         Shown::Invitation if asked_where(true).len() < FEWEST_CHAPTERS => view! {
             <p data-testid="review-later">
-                {format!("Come back when you have read more: {ROUND} mixed questions from {what} will be waiting here.")}
+                {format!(
+                    "Come back when you have read more: {ROUND} mixed questions from {what} will be \
+                     waiting here."
+                )}
             </p>
         }
         .into_any(),

@@ -209,7 +209,9 @@ mod tests {
                 let back = pollster::block_on(again.saved()).unwrap();
                 assert_eq!(back.step, 2);
                 if with_optimizer {
-                    assert!(back.parameters == saved.parameters, "{chapter:?}");
+                    // What was measured is no part of a model file.
+                    let back = StudyCheckpoint { measured: saved.measured.clone(), ..back.clone() };
+                    assert_eq!(back, saved, "{chapter:?}");
                 }
                 for (back, saved) in back.parameters.iter().zip(&saved.parameters) {
                     assert_eq!((&back.name, &back.value), (&saved.name, &saved.value));
