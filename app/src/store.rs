@@ -1,52 +1,47 @@
 //! The one store: what the engine said, as signals, and everything the page can ask of it.
 //!
-//! Events come in through [`Store::receive`] alone; commands leave through the methods below alone.
+//! Events come in through [`Store::receive`] alone; commands leave through the store's methods alone.
 //! Figures and controls read signals and call methods; they never see the engine.
 
+mod beginning;
 mod contest;
 mod engine;
 mod events;
 mod helpers;
+mod notices;
 mod pace;
+mod saving;
 mod state;
+mod training;
+mod writing;
 
-use std::{rc::Rc, sync::Arc};
+use std::sync::Arc;
 
 use leptos::{ev, prelude::*};
 use unroll_protocol::{
-    Ask, AttentionRow, Checkpoint, Command, DeviceKind, Link, PoolReport, RunState, SampleSpec,
-    Started, Tokens, Trace,
-    gpt::{Place, Written, ask},
-    link::{Corpus, DeviceChoice, LinkProblem},
+    AttentionRow, DeviceKind, Link, PoolReport, RunState, Started, Tokens, Trace,
+    gpt::ask,
+    link::{DeviceChoice, LinkProblem},
     signs,
-    text::Accepted,
 };
 
 use crate::{
     corpora,
     figures::{Curve, Sight},
     kept::{self, Keeping},
-    questions::{Answered, Questions, Said, use_answer},
+    questions::{Answered, Questions, use_answer},
     reactive::{effect, memo},
 };
+use beginning::Previous;
 use engine::Engine;
 use helpers::Helpers;
 pub use helpers::cores;
-use pace::{Pace, Starting};
+use pace::Pace;
 use state::first_source;
 pub use state::{
     Device, Diverged, Heard, Notice, Opened, Opening, Past, Run, Severity, Source, Speed, Told,
     Writing,
 };
-
-/// The model as it was before the last start over.
-struct Previous {
-    link: Link,
-    source: Source,
-    curve: Curve,
-    checkpoint: Box<Checkpoint>,
-    past: Option<Past>,
-}
 
 /// How a kept run is offered.
 pub type Offer = Arc<dyn Fn() -> AnyView + Send + Sync>;
@@ -185,32 +180,37 @@ impl Store {
         if let Some(sentence) = missing {
             store.notify(Severity::Note, sentence);
         }
+        store.watch();
+        store
+    }
+
+    /// Keeps up with what is in sight, and with the moment that is looked at.
+    fn watch(self) {
         // What comes into sight is asked for at once.
         effect(move || {
-            store.writing_sight.is_on();
-            store.watched.track();
-            if store.started.with_untracked(Option::is_some) {
-                store.keep_pace();
+            self.writing_sight.is_on();
+            self.watched.track();
+            if self.started.with_untracked(Option::is_some) {
+                self.keep_pace();
             }
         });
         // Each moment writes as it did then, and a model without some heads as it does without them.
         effect(move || {
-            questions.at.track();
-            questions.off.track();
-            if store.started.with_untracked(Option::is_some) {
-                store.write_again();
+            self.questions.at.track();
+            self.questions.off.track();
+            if self.started.with_untracked(Option::is_some) {
+                self.write_again();
             }
         });
         let listener = window_event_listener(ev::visibilitychange, move |_| {
             let seen = !document().hidden();
-            store.watched.set(seen);
+            self.watched.set(seen);
             // A page out of sight may never be seen again.
-            if !seen && store.started.with_untracked(Option::is_some) {
-                store.save(true);
+            if !seen && self.started.with_untracked(Option::is_some) {
+                self.save(true);
             }
         });
         on_cleanup(move || listener.remove());
-        store
     }
 
     /// This store with settings of its own, for the models of a twin: all else is the same.
@@ -285,95 +285,6 @@ impl Store {
         }
     }
 
-    /// Trains until told otherwise.
-    pub fn run(self) {
-        self.set_out();
-        self.send(&Command::Run);
-    }
-
-    /// Who trains wants to see it.
-    fn set_out(self) {
-        self.diverged.set(None);
-        self.questions.look_at(None);
-        self.questions.goal.set(0);
-        self.call_helpers();
-    }
-
-    /// Stops training; the weights stay as they are.
-    pub fn pause(self) {
-        self.questions.goal.set(0);
-        self.send(&Command::Pause);
-    }
-
-    /// Takes so many optimizer steps.
-    pub fn take_steps(self, count: u32) {
-        self.set_out();
-        self.send(&Command::Steps(count));
-    }
-
-    /// Changes the learning rate of the present model, running or not.
-    pub fn set_learning_rate(self, rate: f32) {
-        self.link.update(|link| link.gpt.learning_rate = rate);
-        self.built.update(|link| link.gpt.learning_rate = rate);
-        self.send(&Command::SetLearningRate(rate));
-    }
-
-    /// Changes settings in the form. A model that has not been trained is rebuilt at once; one that was
-    /// trained, here or elsewhere, stays until [`Self::start_over`].
-    pub fn change_settings(self, change: impl FnOnce(&mut Link)) {
-        self.link.update(change);
-        let is_at_hand = self.step.get_untracked() == 0 && !untrack(|| self.is_given());
-        if is_at_hand && self.needs_start_over() {
-            self.start_over();
-        }
-    }
-
-    /// Whether the form describes another model than the present one. Tracks both.
-    pub fn needs_start_over(self) -> bool {
-        self.link.with(|link| {
-            self.built.with(|built| {
-                link.experiment() != built.experiment() || link.gpt.workers != built.gpt.workers
-            })
-        })
-    }
-
-    /// Puts the form back to the present model's settings.
-    pub fn undo_settings(self) {
-        let built = self.built.get_untracked();
-        self.link.update(|link| *link = link.clone().with_experiment_of(&built));
-    }
-
-    /// Builds a new model from the form's settings for the present text. The old one can be
-    /// brought back.
-    pub fn start_over(self) {
-        let source = self.source.get_untracked();
-        self.begin(source);
-    }
-
-    /// Learns a built-in text instead.
-    pub fn choose_corpus(self, corpus: Corpus) {
-        wasm_bindgen_futures::spawn_local(async move {
-            let name = corpora::name(corpus).to_owned();
-            match corpora::load(corpus).await {
-                Ok(text) => {
-                    self.forget_text();
-                    self.begin(Source { corpus, name, text });
-                }
-                Err(sentence) => self.refuse_text(sentence),
-            }
-        });
-    }
-
-    /// Learns the learner's own text instead. `name` is the file's, if it came from one.
-    pub fn choose_own_text(self, accepted: Accepted, name: Option<String>) {
-        self.forget_text();
-        for note in accepted.notes {
-            self.note_on_text(note);
-        }
-        let name = name.unwrap_or_else(|| "Your text".to_owned());
-        self.begin(Source { corpus: Corpus::Own, name, text: accepted.text.into() });
-    }
-
     /// Shows the attention of another sentence.
     pub fn set_probe(self, text: String) {
         self.probe.set(text);
@@ -386,175 +297,9 @@ impl Store {
         }
     }
 
-    /// Lets the model write anew with the present temperature and top-k.
-    pub fn write_again(self) {
-        if let Some(open) = self.pace.try_update_value(Pace::write_now).flatten() {
-            self.questions.forget(open);
-        }
-        self.keep_pace();
-    }
-
-    /// Goes back to the last state before the numbers ran away.
-    pub fn restore_last_good(self) {
-        self.send(&Command::RestoreLastGood);
-    }
-
-    /// Brings back the model that the last start over replaced.
-    pub fn bring_back(self) {
-        let Some(previous) = self.previous.try_update_value(Option::take).flatten() else { return };
-        self.can_bring_back.set(None);
-        let Previous { link, source, curve, checkpoint, past } = previous;
-        self.keeping(|keeping| keeping.anew(None));
-        self.link.update(|form| *form = form.clone().with_experiment_of(&link));
-        self.send_start(Starting { link, source, curve: Some(curve), past }, Some(checkpoint));
-    }
-
-    /// Goes back to a text that another has replaced: with the model that learned it, where it is the last one
-    /// replaced. `false` for a text of the learner's that is gone.
-    pub fn back_to_text(self, corpus: Corpus) -> bool {
-        let with_model = self.previous.try_with_value(|previous| {
-            previous.as_ref().is_some_and(|previous| previous.source.corpus == corpus)
-        });
-        if with_model == Some(true) {
-            self.bring_back();
-            return true;
-        }
-        if corpus == Corpus::Own {
-            return false;
-        }
-        self.choose_corpus(corpus);
-        true
-    }
-
-    /// Says something in the page.
-    pub fn notify(self, severity: Severity, sentence: impl Into<String>) {
-        self.tell(severity, sentence.into(), false);
-    }
-
-    /// Says something about the text: taken back when another is chosen.
-    fn note_on_text(self, sentence: String) {
-        self.tell(Severity::Note, sentence, true);
-    }
-
-    /// Says why a text was not taken, until another one is.
-    pub fn refuse_text(self, sentence: String) {
-        self.tell(Severity::Refusal, sentence, true);
-    }
-
-    fn forget_text(self) {
-        self.notices.update(|notices| notices.retain(|notice| !notice.about_text));
-    }
-
-    fn tell(self, severity: Severity, sentence: String, about_text: bool) {
-        self.notices.update(|notices| {
-            // Saying the same twice helps nobody.
-            notices.retain(|notice| notice.sentence != sentence);
-            let id = self.pace.try_update_value(Pace::next_notice).unwrap_or_default();
-            notices.push(Notice { id, severity, sentence, about_text });
-            let excess = notices.len().saturating_sub(4);
-            notices.drain(..excess);
-        });
-    }
-
-    /// Says something that goes on, in place of what was said of it before. `false` if the learner took
-    /// that away.
-    pub fn restate(self, id: &mut Option<u32>, sentence: String) -> bool {
-        if let Some(before) = *id {
-            let said = self.notices.with_untracked(|all| {
-                all.iter().find(|notice| notice.id == before).map(|notice| notice.sentence.clone())
-            });
-            if said.as_ref().is_none_or(|said| *said == sentence) {
-                return said.is_some();
-            }
-            self.dismiss(before);
-        }
-        self.notify(Severity::Note, sentence);
-        *id = self.notices.with_untracked(|all| all.last().map(|notice| notice.id));
-        true
-    }
-
-    /// Takes a notice away.
-    pub fn dismiss(self, id: u32) {
-        self.notices.update(|notices| notices.retain(|notice| notice.id != id));
-    }
-
-    fn begin(self, source: Source) {
-        let link = Link { corpus: source.corpus, ..self.link.get_untracked() };
-        if let Err(error) = link.experiment().validate() {
-            self.notify(Severity::Refusal, error.to_string());
-            return;
-        }
-        self.keeping(|keeping| keeping.anew(None));
-        if !self.is_open() {
-            self.take_source(source);
-            self.built.set(link);
-            return;
-        }
-        // The old model is kept first: the engine answers commands in order.
-        self.keep_previous();
-        self.send_start(Starting { link, source, curve: None, past: None }, None);
-    }
-
-    /// Goes on with another run. The present one can be brought back.
-    pub fn take_up_run(self, run: Run) {
-        let Run { link, source, curve, probe, checkpoint, file, past } = run;
-        self.keep_previous();
-        self.link.update(|form| *form = form.clone().with_experiment_of(&link));
-        self.probe.set(probe);
-        self.keeping(|keeping| keeping.anew(file));
-        let link = Link { corpus: source.corpus, ..self.link.get_untracked() };
-        if !self.is_open() {
-            // The first engine goes on from what was saved last.
-            self.built.set(link);
-            self.take_source(source);
-            self.curve.set(curve);
-            self.pace.update_value(|pace| {
-                pace.saved = Some(Arc::from(checkpoint));
-                pace.past = past;
-            });
-            return;
-        }
-        self.send_start(Starting { link, source, curve: Some(curve), past }, Some(checkpoint));
-    }
-
-    /// Keeps the present model, which can be brought back: another is about to take its place. `heard` is told
-    /// when that is done.
-    pub fn make_room(self, heard: Heard) {
-        self.hear(Some(heard));
-        if self.has_no_engine() || !self.keep_previous() {
-            self.on_heard(Ok(0));
-        }
-    }
-
-    /// Asks for the state of the present model, to which the learner can return. `false` if it was not
-    /// trained.
-    fn keep_previous(self) -> bool {
-        let trained = self.step.get_untracked() > 0;
-        if trained {
-            self.send(&Command::Save);
-        }
-        self.pace.update_value(|pace| pace.keep_previous = trained);
-        trained
-    }
-
     /// Whether the model was opened, and not trained here.
     pub fn is_given(self) -> bool {
         self.tokens() == Tokens::Given
-    }
-
-    /// Puts an earlier state of the present run among its moments.
-    pub fn recall(self, earlier: Box<Checkpoint>) {
-        self.send(&Command::Recall(earlier));
-    }
-
-    /// Asks for the recorded moment of exactly this step, to be kept.
-    pub fn ask_for_moment(self, step: u32) {
-        self.send(&Command::Moment(step));
-    }
-
-    /// Has the next engine of this run get its moments from there, unless it gets them from elsewhere.
-    pub fn set_past(self, past: Past) {
-        self.pace.update_value(|pace| _ = pace.past.get_or_insert(past));
     }
 
     /// Whether the engine has the model with that number, see [`Self::generation`], and is not about to
@@ -570,140 +315,11 @@ impl Store {
         self.questions.generation.get_untracked()
     }
 
-    /// Reads or changes how the present run is kept.
-    pub fn keeping<R: Default>(self, act: impl FnOnce(&mut Keeping) -> R) -> R {
-        self.pace.try_update_value(|pace| act(&mut pace.keeping)).unwrap_or_default()
-    }
-
-    /// The last checkpoint of the present model.
-    pub fn saved(self) -> Option<Arc<Checkpoint>> {
-        // A twin may be gone by the time that what was asked for it is there.
-        self.pace.try_with_value(|pace| pace.saved.clone()).flatten()
-    }
-
-    /// Asks for a checkpoint of the present model.
-    pub fn save_now(self) {
-        self.send(&Command::Save);
-    }
-
-    /// Asks for a checkpoint of a model that rests and was trained since the last.
-    fn save_at_rest(self) {
-        if self.state.try_get_untracked() == Some(RunState::Paused) {
-            self.save(true);
-        }
-    }
-
-    fn save(self, at_rest: bool) {
-        let (step, now) = (self.step.get_untracked(), now());
-        if self.pace.try_update_value(|pace| pace.save_due(now, step, at_rest)) == Some(true) {
-            self.send(&Command::Save);
-        }
-    }
-
-    /// Has another text be the one that is learned. A sentence the learner did not touch follows it.
-    fn take_source(self, source: Source) {
-        let untouched = self.source.with_untracked(|old| {
-            let probe = self.probe.get_untracked();
-            corpora::is_first_probe(&probe, old.corpus, &old.text)
-        });
-        if untouched && self.source.with_untracked(|old| old.text != source.text) {
-            self.probe.set(corpora::probe_for(source.corpus, &source.text));
-        }
-        self.link.update(|form| form.corpus = source.corpus);
-        self.source.set(source);
-    }
-
-    /// Sends a start, whose answer [`Self::on_started`] takes up with what is kept here.
-    fn send_start(self, starting: Starting, resume: Option<Box<Checkpoint>>) {
-        let (spec, text) = (starting.link.experiment(), starting.source.text.to_string());
-        let workers = self.workers_for(&starting.link);
-        self.pace.update_value(|pace| pace.starting.push_back(starting));
-        self.send(&Command::Start { spec, text, resume, workers });
-    }
-
-    /// Begins with the usual model and text, where what the link asked for can't be built: the page
-    /// is never without a model.
-    fn begin_as_usual(self) {
-        let usual = Link::default();
-        let (source, _) = first_source(&usual);
-        if self.built.get_untracked().experiment() == usual.experiment()
-            && self.source.get_untracked() == source
-        {
-            return;
-        }
-        self.link.update(|link| *link = link.clone().with_experiment_of(&usual));
-        self.built.set(self.link.get_untracked());
-        self.source.set(source.clone());
-        self.begin(source);
-    }
-
     /// The last trace, if it is of the present model: one of the model before stays on show until
     /// there is another.
     pub fn own_trace(self) -> Option<Arc<Trace>> {
         let own = self.trace.of.get_untracked() == Some(self.questions.generation.get_untracked());
         self.trace.answer.get_untracked().filter(|_| own)
-    }
-
-    /// Asks for what is due: at most one piece of writing is ever under way, so a slow page never
-    /// holds up training.
-    fn keep_pace(self) {
-        let (step, running) =
-            (untrack(|| self.questions.shown()), self.state.get_untracked() == RunState::Running);
-        let now = now();
-        // Behind another tab nobody looks; what is due then is asked for when somebody does. At
-        // rest, what is out of sight is brought up to date too: see `use_answer`.
-        let seen =
-            self.watched.get_untracked() && (!running || untrack(|| self.writing_sight.is_on()));
-        if seen && self.pace.with_value(|pace| pace.writing_due(now, step, running)) {
-            let link = self.link.get_untracked();
-            let sample = SampleSpec {
-                prompt: String::new(),
-                length: if self.is_given() { GIVEN_LENGTH } else { WRITTEN_LENGTH },
-                sampling: link.gpt.sampling(),
-                seed: link.seed,
-                place: Place::Lab,
-            };
-            let take = Rc::new(move |said| self.on_written(said));
-            let id = self.questions.ask(ask::Writing { sample }.packed(), take);
-            self.pace.update_value(|pace| pace.writing_asked(id, now, step));
-        }
-        if running {
-            self.save(false);
-        }
-    }
-
-    fn on_written(self, said: Said) {
-        let read = said.map(|said| {
-            let (step, packed) = said?;
-            let written = packed.unpack::<Written>().map_err(|error| error.to_string())?;
-            Ok::<_, String>((step, written))
-        });
-        let done = !matches!(&read, Some(Ok((_, written))) if !written.done);
-        if done {
-            let in_view = self.link.with_untracked(|link| link.view == "writing");
-            self.pace.update_value(|pace| pace.writing_done(now(), in_view));
-        }
-        match read {
-            Some(Ok((step, Written { text, tokens, done, .. }))) => {
-                let tokens = if self.has_tinted_tokens() { tokens } else { Vec::new() };
-                let writing = Writing { step, text, tokens, done };
-                self.written.set(writing.clone());
-                // Of a moment of the past there is a draft, or none was due then.
-                let is_whole = self.questions.off.with_untracked(Vec::is_empty);
-                if done && is_whole && self.questions.at.get_untracked().is_none() {
-                    self.drafts.update(|drafts| {
-                        drafts.retain(|draft| draft.step < step);
-                        let due =
-                            |last: &Writing| step > FIRST_DRAFT.max(last.step + last.step / 2);
-                        if drafts.last().is_none_or(due) {
-                            drafts.push(writing);
-                        }
-                    });
-                }
-            }
-            Some(Err(reason)) => self.notify(Severity::Refusal, reason),
-            None => {}
-        }
     }
 }
 
@@ -711,16 +327,4 @@ impl From<Store> for Questions {
     fn from(store: Store) -> Self {
         store.questions
     }
-}
-
-/// What a model writes in its very first steps is noise like that before them.
-const FIRST_DRAFT: u32 = 8;
-/// Tokens the model writes at a time: about as many as the stage has room for.
-const WRITTEN_LENGTH: u32 = 320;
-/// As many from an opened model, which may take a second for ten of them.
-const GIVEN_LENGTH: u32 = 160;
-
-/// Milliseconds on the page's monotonic clock.
-fn now() -> f64 {
-    web_sys::window().and_then(|w| w.performance()).map_or(0.0, |performance| performance.now())
 }

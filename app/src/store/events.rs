@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use unroll_protocol::{Checkpoint, CommandKind, Event, Progress, RunState, Started, Tokens};
 
 use super::{
-    Diverged, Heard, Previous, Severity, Speed, Store,
+    Diverged, Heard, Severity, Speed, Store,
     engine::OTHER_FILE,
     pace::{Pace, Starting},
 };
@@ -185,15 +185,7 @@ impl Store {
         }
         if self.pace.try_update_value(|pace| core::mem::take(&mut pace.keep_previous)) == Some(true)
         {
-            self.on_heard(Ok(0));
-            self.can_bring_back.set(Some(checkpoint.step));
-            self.previous.set_value(Some(Previous {
-                link: self.built.get_untracked(),
-                source: self.source.get_untracked(),
-                curve: self.curve.get_untracked(),
-                checkpoint,
-                past: self.pace.with_value(|pace| pace.past.clone()),
-            }));
+            self.on_previous(checkpoint);
         } else {
             self.pace.update_value(|pace| pace.saved = Some(Arc::from(checkpoint)));
             // A twin looks like a page in another's frame, in which nothing is kept.

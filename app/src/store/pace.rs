@@ -141,3 +141,8 @@ impl Pace {
         self.written_step = None;
     }
 }
+
+/// Milliseconds on the page's monotonic clock.
+pub fn now() -> f64 {
+    web_sys::window().and_then(|w| w.performance()).map_or(0.0, |performance| performance.now())
+}
