@@ -42,7 +42,8 @@ pub use notebooks::ALL as NOTEBOOKS;
 #[cfg(test)]
 pub use opened::SCRIPT as OPENED_SCRIPT;
 
-pub const INFO: Info = Info { id: ChapterId::Gpt, warm_steps: 0, uses_text: true, view: chapter };
+pub const INFO: Info =
+    Info { id: ChapterId::Gpt, warm_steps: 0, curves: 2, uses_text: true, view: chapter };
 
 pub const SCRIPT: Script = Script {
     before: "Everything so far, in one machine.",
@@ -50,21 +51,21 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "{begins}\n\n\
-                   It is a [language model](language-model). It reads text in small pieces, its [tokens](token): \
-                   single characters, unless you choose others. At every token it guesses the next one. In \
-                   training it then sees what really came, and learns from its surprise.\n\n\
+                   It is a [language model](language-model): it reads text in pieces called [tokens](token), and \
+                   guesses the next one. In training it sees what really came, and learns from its surprise.\n\n\
+                   {way-in}\n\n\
+                   + What does GPT stand for?\n\n\
                    In 2018 Radford and others trained such a model on thousands of books, which prepared it for \
                    many other tasks. Hence the name: GPT is short for generative [pre-trained](pre-training) \
-                   transformer.\n\n\
-                   {way-in}",
+                   transformer.",
             set: |link| link.view = "writing".into(),
             asks: &[],
         },
         Beat {
             title: "Where it looks",
-            text: "Before it guesses, it looks back. Point at a token: the arcs show how much it looks at that one and \
-                   at each one before. This is [attention](attention): it gathers what may help with the guess. \
-                   An untrained model looks at all of them nearly equally.",
+            text: "Before it guesses, the model looks back and gathers what may help. This is \
+                   [attention](attention). Point at a token: the arcs show how much it looks at that one and at \
+                   each one before. An untrained model looks at all of them nearly equally.",
             // In the second layer more is to be seen early: it reads what the first has gathered.
             set: |link| (link.gpt.layer, link.gpt.head) = (2, 3),
             asks: &["gpt-sure"],
@@ -72,54 +73,58 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What comes next",
             text: "What comes next is rarely certain, so the model gives each possible token a share, its \
-                   [probability](probability). All shares add up to 1. Together they are a **distribution**, \
-                   drawn here as bars.",
+                   [probability](probability). A token is a single character, unless you choose others. All shares \
+                   add up to 1. Together they are a **distribution**, drawn here as bars.",
             set: |link| link.view = "next".into(),
             asks: &["gpt-next"],
         },
         Beat {
             title: "Many heads at once",
-            text: "Each [head](head) has its own way of looking, and no one tells it which. Train, then search for \
-                   one with a job: it may look for the token before, the start of the word, or the last bracket \
-                   still open.",
+            text: "Each [head](head) looks in its own way, and no one tells it how. It may look for the token \
+                   before, the start of the word, or the last bracket still open. Train, then search for a head \
+                   with such a job.",
             set: |link| link.view = "heads".into(),
             asks: &[],
         },
         Beat {
             title: "What one step learns from",
-            text: "Each training step takes a few stretches of the text from random places: a [batch](batch). Each \
-                   row here is one of them, and its length is the [block size](block-size). At every token the model \
-                   has to guess the next one, so a row holds as many examples as it has tokens. The stronger the color of a cell, \
-                   the more probable the model found the token that really came next.\n\n\
-                   Press a row to read its examples. Then train for a minute and look at the curve: the loss is \
-                   highest at the start of a row. What does the model lack there?",
+            text: "Each training step takes a few stretches of text from random places: a [batch](batch). Each is \
+                   a row here, one [block size](block-size) long. The stronger a cell’s color, the more probable \
+                   the model found the next token.\n\n\
+                   Train for a minute. Why is the curve of the [loss](loss) highest at a row’s start?\n\n\
+                   + How many examples are in a row?\n\n\
+                   At every token the model has to guess the next one, so a row holds as many examples as it has \
+                   tokens. Press a row to read them.",
             set: |link| link.view = "batch".into(),
             asks: &["gpt-position"],
         },
         Beat {
             title: "How it learns",
-            text: "The [loss](loss) is the model’s average surprise at the tokens that really come next. In \
-                   each step all weights move a little, so that the same batch would surprise it less.\n\n\
-                   The test is the [held-out](held-out) text, which it never trains on. If the training loss falls \
-                   but the held-out loss rises, the model is learning accidents of its text. This is [overfitting](overfitting).\n\n\
-                   Drag the handle on the curve below the figure to see any earlier moment.",
+            text: "The loss is the model’s average surprise at the tokens that really come next. Each step moves \
+                   all [weights](weight) a little, so that the same batch would surprise it less. The test is \
+                   the [held-out](held-out) text, which it never trains on.\n\n\
+                   Drag the handle on the curve below the figure to see any earlier moment.\n\n\
+                   + Can it learn its text too well?\n\n\
+                   If the training loss falls but the held-out loss rises, the model is learning accidents of \
+                   its text. This is [overfitting](overfitting).",
             set: |link| link.view = "loss".into(),
             asks: &[],
         },
         Beat {
             title: "How it writes",
-            text: "It draws one token from its distribution, puts it after the text, and reads again. So it \
-                   reads its own writing: it is [autoregressive](autoregressive), and one odd choice can \
-                   lead it astray. It sees only its [context window](context-window), here one block size, \
-                   and forgets anything earlier.",
+            text: "It draws one token from its distribution, puts it after the text, and reads again. So it reads \
+                   its own writing: it is [autoregressive](autoregressive), and one odd choice can lead it astray. \
+                   It sees only its [context window](context-window), here one block size, and forgets anything \
+                   earlier.",
             set: |link| link.view = "writing".into(),
             asks: &["gpt-write", "gpt-which"],
         },
         Beat {
             title: "The same machine, larger",
-            text: "Yours has {weights} thousand parameters. GPT-3 (2020) has 175 billion, reads pieces of words, and \
-                   learned from far more text. Yet the plan is the same: a [decoder-only](decoder-only) transformer. \
-                   You can even open GPT-2 here: “Model file” is in the settings, at the upper right.",
+            text: "Yours has {weights} thousand [parameters](parameter). GPT-3 (2020) has 175 billion, reads \
+                   pieces of words, and learned from far more text. Yet the plan is the same: a \
+                   [decoder-only](decoder-only) transformer. You can even open GPT-2 here: “Model file” is in \
+                   the settings, at the upper right.",
             set: |_| {},
             asks: &["gpt-size"],
         },

@@ -6,7 +6,7 @@ use unroll_protocol::{Link, link::Chapter};
 
 use crate::{
     course::{Script, changes, twin_of},
-    teaching::{WORDS, Word, plain},
+    teaching::{WORDS, Word, fold, plain},
 };
 
 /// Makes [`all`] from the list of chapters: one without a script does not compile.
@@ -71,6 +71,42 @@ fn scripts_keep_to_their_form() {
             script.quizzes.iter().map(|quiz| format!("{:?}", quiz.kind)).collect();
         assert!(kinds.contains("Explain") && kinds.contains("FindError"), "{chapter}: {kinds:?}");
         assert!(asks.len() > script.quizzes.len(), "{chapter}: nothing is asked of the model");
+    }
+}
+
+/// A learner came for the figure: a beat says its one thing and where to look, and folds away the rest.
+#[test]
+fn beats_are_short() {
+    for (chapter, script) in told() {
+        let mut all = 0;
+        for beat in script.beats {
+            let (shown, folded) = fold(beat.text);
+            let read = plain(shown).0;
+            let (words, most) =
+                (read.split_whitespace().count(), if beat.title.is_empty() { 60 } else { 55 });
+            assert!(words <= most, "{chapter}: {words} words in: {read}");
+            let stops =
+                read.split_whitespace().filter(|word| word.ends_with(['.', '?', '!'])).count();
+            assert!(stops <= 6, "{chapter}: {stops} sentences in: {read}");
+            all += words;
+            let Some((label, text)) = folded else {
+                assert!(
+                    !beat.text.contains("\n\n+"),
+                    "{chapter}: a label without a text: {}",
+                    beat.text
+                );
+                continue;
+            };
+            assert!(label.split_whitespace().count() <= 9, "{chapter}: {label}");
+            assert!(fold(text).1.is_none(), "{chapter}: two folds in: {}", beat.text);
+            assert!(
+                plain(text).0.split_whitespace().count() <= 75,
+                "{chapter}: a long fold: {text}"
+            );
+        }
+        let mean = all as f64 / script.beats.len() as f64;
+        println!("{chapter:10} {mean:.1} words a beat");
+        assert!(mean <= 53.0, "{chapter}: {mean} words a beat");
     }
 }
 

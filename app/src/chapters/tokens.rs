@@ -34,6 +34,7 @@ pub use words::SCRIPT;
 pub const INFO: Info = Info {
     id: Chapter::Tokens,
     warm_steps: 300,
+    curves: 1,
     uses_text: true,
     view: || view! { <TokensChapter/> }.into_any(),
 };
@@ -183,7 +184,6 @@ fn lives(shown: Shown) -> Vec<Live> {
         let number = memo(move || levels.with(|levels| levels.as_ref().map(|l| of(l))));
         move || number.get().map_or_else(|| "…".into(), grouped)
     };
-    let map = memo(move || shown.map_claim());
     vec![
         live("character-ids", read(|levels| levels.characters.vocabulary.into())),
         live("characters", read(|levels| levels.characters.pieces.len() as u64)),
@@ -193,7 +193,6 @@ fn lives(shown: Shown) -> Vec<Live> {
         live("text-pairs", read(|levels| levels.pairs.text_tokens)),
         live("width", move || shown.settings.with(|s| s.width.to_string())),
         live("window", move || shown.settings.with(|s| s.window.to_string())),
-        live("map", move || map.get().unwrap_or_else(|| "…".into())),
     ]
 }
 

@@ -382,7 +382,7 @@ fn bring_into_view(column: &HtmlElement, number: u32) {
 
 /// The first line or control of the column that is in sight, and how far below its top that begins.
 fn at_top(column: &HtmlElement) -> Option<(Element, f64)> {
-    const PARTS: &str = "h1, h2, .beats p, .beats li, .beats button, .beats label";
+    const PARTS: &str = "h1, h2, .beats p, .beats li, .beats button, .beats label, .beats summary";
     if column.client_height() == 0 || !matches!(Scroller::of(column), Scroller::Column) {
         return None;
     }

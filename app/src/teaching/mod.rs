@@ -23,9 +23,9 @@ pub use code::{Piece, pieces, shown};
 pub use formula::Formula;
 pub use glossary::Glossary;
 pub use lit::{MathSym, Sym, provide_lit};
-#[cfg(test)]
-pub use prose::plain;
 pub use prose::{Live, live, prose};
+#[cfg(test)]
+pub use prose::{fold, plain};
 pub use quiz::{Quiz, quiz, quiz_again};
 pub use term::{Note, Term};
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //! `**bold**`, `*emphasis*` and `` `code` ``; `[shown](word)` opens the note of that word of the
 //! glossary, `[shown](#part role)` lights a part of the figure in its role's color, `{name}` stands
 //! for something live. An empty line begins a paragraph; one that holds nothing but something live is
-//! that. Sentences stay whole in the page, so that a browser can translate them.
+//! that. A paragraph that begins with `+ ` is the label of a fold, and what follows is folded away under it.
+//! Sentences stay whole in the page, so that a browser can translate them.
 
 use leptos::prelude::*;
 
@@ -88,7 +89,27 @@ fn marked(text: &'static str) -> Option<(Piece, usize)> {
 
 /// The text, with what is live in it.
 pub fn prose(text: &'static str, live: &[Live]) -> AnyView {
-    text.split("\n\n").map(|paragraph| one(paragraph, live)).collect_view().into_any()
+    let paragraphs = |text: &'static str| {
+        text.split("\n\n").map(|paragraph| one(paragraph, live)).collect_view()
+    };
+    let (shown, folded) = fold(text);
+    let folded = folded.map(|(label, text)| {
+        view! {
+            <details class="disclosure aside">
+                <summary>{label}</summary>
+                {paragraphs(text)}
+            </details>
+        }
+    });
+    view! { {paragraphs(shown)} {folded} }.into_any()
+}
+
+/// What is shown at once, and the label and the text of what is folded away.
+pub fn fold(text: &'static str) -> (&'static str, Option<(&'static str, &'static str)>) {
+    match text.split_once("\n\n+ ") {
+        Some((shown, folded)) => (shown, folded.split_once("\n\n")),
+        None => (text, None),
+    }
 }
 
 /// What stands on the line of the word before it.
@@ -181,8 +202,11 @@ fn write(piece: Piece, markup: &mut String) {
 #[cfg(test)]
 pub fn plain(text: &'static str) -> (String, Vec<Word>) {
     let (mut read, mut words) = (String::new(), Vec::new());
-    for piece in text.split("\n\n").flat_map(|p| pieces(p).into_iter().chain([Piece::Plain("\n")]))
-    {
+    let (shown, folded) = fold(text);
+    let texts =
+        [shown].into_iter().chain(folded.into_iter().flat_map(|(label, text)| [label, text]));
+    let paragraphs = texts.flat_map(|text| text.split("\n\n"));
+    for piece in paragraphs.flat_map(|p| pieces(p).into_iter().chain([Piece::Plain("\n")])) {
         match piece {
             Piece::Plain(text) => {
                 assert!(!text.contains(['*', '`', '[', ']', '{', '}']), "a stray mark: {text}");
@@ -248,6 +272,18 @@ mod tests {
         assert_eq!(pieces("2 * 3 [see"), [Plain("2 * 3 [see")]);
         assert_eq!(pieces("*not* {"), [Emphasis("not"), Plain(" {")]);
         assert_eq!(pieces(""), []);
+    }
+
+    #[test]
+    fn what_is_folded_away_has_a_label() {
+        assert_eq!(fold("One.\n\nTwo."), ("One.\n\nTwo.", None));
+        assert_eq!(
+            fold("One.\n\n+ Why?\n\nTwo.\n\nThree."),
+            ("One.", Some(("Why?", "Two.\n\nThree.")))
+        );
+        let (read, words) = plain("One.\n\n+ Why?\n\nThe [loss](loss).");
+        assert_eq!(read, "One.\nWhy?\nThe loss.\n");
+        assert_eq!(words, [Word::Loss]);
     }
 
     #[test]

@@ -108,50 +108,48 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 2014 translation networks failed on long sentences. Dzmitry Bahdanau, Kyunghyun Cho and \
-                   Yoshua Bengio suspected the single vector, and let the decoder look back at the source for each \
-                   word, as a human translator does. They called it a mechanism of [attention](attention).\n\n\
-                   Here a model with attention learns beside one without. Point at a written character to see what \
-                   it was made from.",
+            text: "In 2014, translation networks failed on long sentences. Dzmitry Bahdanau, Kyunghyun Cho and \
+                   Yoshua Bengio suspected the single vector. They let the decoder look back at the source for \
+                   each word, and called this a mechanism of [attention](attention). Here a model with attention \
+                   learns beside one without. Press Train, and watch: do the squares form a pattern?",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Look before you write",
-            text: "Think of the source as lines on a page, and of attention as a reading lamp. Before it writes a \
-                   character, the decoder decides how to spread the light: it gives each source character a share, \
-                   its [weight α](#weight weight).\n\n\
-                   The task is to write the source backward, so for the first character it should read from the end. \
+            text: "Attention is like a reading lamp. Before each character it writes, the decoder spreads the \
+                   light over the source. Each character there gets a share, its [weight α](#weight weight). The \
+                   task is to write the source backward, so the first look should go to the end.\n\n\
                    {first}",
             set: |link| link.alignment.steps = 1,
             asks: &["alignment"],
         },
         Beat {
             title: "One step on, and another look",
-            text: "One character is written, and the decoder’s [state s](#state query) has changed, so its weights \
-                   change, too. {second} Early in training, the weights change little from one character to the next.\n\n\
-                   This is what the single vector could not give: a new summary of the source at each step. Called \
-                   the [context c](#context value), it is the weighted sum of the encoder’s [states h](#annotation \
-                   key). Press “Next letter” to go on.",
+            text: "One character is written, so the decoder’s [state s](#state query) has changed, and with it \
+                   the weights: early in training, only a little. {second} Each step mixes a vector of its own, \
+                   the [context c](#context value): the weighted sum of the encoder’s [states h](#annotation \
+                   key). So no single vector must hold everything. Press “Next letter” to go on.\n\n\
+                   + What is in a state h?\n\n\
+                   The encoder reads the source both ways, and h is its two states at one character, side by \
+                   side. So each h has taken in its own character and those on both sides.",
             set: |link| link.alignment.steps = 2,
             asks: &["alignment-context"],
         },
         Beat {
             title: "All steps make a matrix",
-            text: "Each written character has a row, and each source character a column. The stronger the color, the \
-                   larger the weight. If the model has learned to reverse, the strong cells form a line from top \
-                   right to bottom left.\n\n\
-                   Nobody tells the model which characters belong together. {line}",
+            text: "Each row is a written character, and each column a source character. The stronger the color, \
+                   the larger the weight. If the model has learned to reverse, the strong cells form a line from \
+                   top right to bottom left. Nobody tells it which characters belong together. {line}",
             set: |link| link.alignment.at = 0,
             asks: &["alignment-marked"],
         },
         Beat {
             title: "One weight is simple arithmetic",
-            text: "Where does a weight come from? The decoder’s state and one of the encoder’s states go into a \
-                   small network, and out comes one number, the score: how well do these two go together? \
-                   [Softmax](softmax) turns the scores of a row into shares that add up to 1. Attention with such a \
-                   network is called **additive attention**. The figure opens the pair with the largest weight of \
-                   its row. Follow the three steps, from the score to the context.",
+            text: "In **additive attention**, a small network compares the decoder’s state with one of the \
+                   encoder’s states. Out comes a score: how well do the two go together? [Softmax](softmax) \
+                   turns the scores of a row into shares that add up to 1. Follow the three steps, from the \
+                   score to the context.",
             set: |link| {
                 // No key of its own: the one that is read most.
                 (link.alignment.at, link.alignment.key) = (3, 0);
@@ -161,31 +159,33 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The line may break",
-            text: "Do the strong cells always form a line? Now the task is to write dates as year, month and day. In \
-                   many of the sources the day comes early, but it is always written last. Train for 250 steps, then \
-                   point at the last two digits and see where the weights go. If the model has learned its task, \
-                   they jump across the source.",
+            text: "Now the task is to write dates as year, month and day. In many sources the day comes early, \
+                   but it is always written last. Train for 250 steps, then point at the last two digits. If the \
+                   model has learned its task, their weights jump across the source.",
             set: |link| (link.alignment.task, link.alignment.at) = (PairTask::Dates, 9),
             asks: &["alignment-proof"],
         },
         Beat {
             title: "Does it help with length?",
-            text: "Back to strings. For each length of source, the figure shows how many [held-out](held-out) \
-                   answers are correct to the last character. {right} Train until one of them reaches 95%. Which \
+            text: "Back to letters. For each length of source, the figure shows how many [held-out](held-out) \
+                   answers are correct to the last character. {right} Train until one model reaches 95%. Which \
                    of the two curves falls first as the sources grow?\n\n\
-                   Past the dotted line the sources are longer than any in training, and there both soon fail. \
-                   Attention can look anywhere, but the decoder’s state must steer it, and it never learned to do \
-                   that for so many characters.",
+                   + What happens past the dotted line?\n\n\
+                   There the sources are longer than any in training, and both models soon fail. Attention can \
+                   look anywhere, but the decoder’s state must steer it. It never learned to do that for so many \
+                   characters.",
             set: |link| link.view = "lengths".to_owned(),
             asks: &[],
         },
         Beat {
             title: "A product can replace the network",
-            text: "Does a score need a network at all? In 2015 Luong, Pham and Manning tried scores without one. The \
-                   simplest is the [inner product](inner-product) of the two states, which is large when they point \
-                   the same way and costs only one multiplication per number. Here it learns beside Bahdanau’s. \
-                   Train, and compare the two matrices, and how often each model is right.\n\n\
-                   From here it is one step to queries, keys and values.",
+            text: "In 2015 Luong, Pham and Manning tried scores without a network. The simplest is the [inner \
+                   product](inner-product) of the two states, which is large when they point the same way. Here \
+                   it learns beside Bahdanau’s network. Train, then compare the two matrices, and how often each \
+                   model is right.\n\n\
+                   + Why do without the network?\n\n\
+                   The product costs only one multiplication per number. And from here it is one step to \
+                   queries, keys and values.",
             set: |link| {
                 link.alignment.attention = AttentionKind::Dot;
                 link.alignment.beside = AttentionKind::Additive;
@@ -195,8 +195,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What you can do now",
             text: "You can read an [alignment](alignment) matrix, and work out one weight from the scores of its \
-                   row. You can say what the context vector is, and why each step gets a new one. The next chapter \
-                   gives the two sides of the product their names: query and key.",
+                   row. You can say what the context vector is, and why each step gets a new one. The next \
+                   chapter gives the two sides of the product their names: query and key.",
             set: |_| {},
             asks: &[],
         },

@@ -15,79 +15,74 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 1913 Andrei Markov went through 20,000 letters of Pushkin by hand and counted how often a \
-                   vowel follows a vowel. In 1948 Claude Shannon used letter pairs to write.\n\n\
-                   A table of such pairs is about the simplest [language model](language-model) there is: look at \
-                   the [current character](#current input), and count which one came [next](#next output). Point at \
-                   a cell to read it.",
+            text: "In 1913 Andrei Markov counted by hand how often a vowel follows a vowel in 20,000 letters of \
+                   Pushkin. In 1948 Claude Shannon used letter pairs to write. A table of such pairs is about the \
+                   simplest [language model](language-model): for each [current character](#current input), count \
+                   which one came [next](#next output). Point at a cell to read it.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Count every pair",
-            text: "Two characters in a row are a **bigram**, an [n-gram](n-gram) with n = 2. Each row of the table \
-                   is a current character, and each column is one that may come next. The stronger the color, the \
-                   larger the cell’s share of its row. {after}\n\n\
-                   One row is hidden. Which character follows that row’s character most often? Guess beside the \
-                   table, and the row is shown.",
+            text: "Two characters side by side are a **bigram**, an [n-gram](n-gram) with n = 2. Each row of the \
+                   table stands for a current character, each column for a next one. A stronger color means a \
+                   larger share of the row. One row is hidden: guess what follows its character most often.\n\n\
+                   + Read one cell\n\n\
+                   {after} The color of one cell shows this share.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "A row is a distribution",
-            text: "A count alone says little, because a frequent character has large counts everywhere. So divide \
-                   each count by how often the row’s character occurs, and the row adds up to 1. Now it is a \
-                   [probability](probability) distribution, written P(next | current). Click a cell for the \
-                   arithmetic.\n\n\
-                   The characters are in alphabetical order now. Look for rows with one strong cell: there the text \
-                   leaves little choice.",
+            text: "A frequent character has large counts everywhere. So divide each count by how often the row’s \
+                   character occurs, and the row adds up to 1. Now it is a [probability](probability) distribution, \
+                   written P(next | current). Click a strong cell: there the text leaves little choice.",
             set: |link| link.bigram.order = Order::Alphabetical,
             asks: &[],
         },
         Beat {
             title: "What was never seen is impossible",
-            text: "You have never read “the zebra yawned in German”, but you would not call it impossible. Raw counts \
-                   would, as soon as one of its letter pairs is missing from the text. That pair’s count is 0, and so \
-                   is its probability.\n\n\
-                   [Smoothing](smoothing) adds a little, k, to every count, as if each pair had been seen k more \
-                   times. Unseen pairs gain, and frequent pairs pay for it. Here k is {k}. Drag its slider and watch \
-                   the empty cells.",
+            text: "You would not call “the zebra yawned in German” impossible. Raw counts do, if the text lacks one of \
+                   its letter pairs. [Smoothing](smoothing) adds a little, k, to every count: unseen pairs gain, and \
+                   frequent pairs pay. Here k is {k}: drag its slider and watch the empty cells.",
             set: |link| (link.bigram.view, link.bigram.k) = (View::Smoothed, 5.0),
             asks: &["bigram-zero"],
         },
         Beat {
             title: "The same table, by training",
-            text: "Can the same table be learned, a little at a time? Begin with a [number](#logits weight) near 0 for \
-                   every pair, called a [logit](logit). Training may turn it into any number, above or below 0, and \
-                   [softmax](softmax) turns a row of logits into probabilities.\n\n\
-                   Now compare. Where the table expects a pair more often than the text has it, its logit should fall, \
-                   and where less often, it should rise. The [gradient](gradient) says this for every logit at once, \
-                   and each training step moves them all a little. For pairs, counting is simpler, but training also \
-                   works where counting fails. So all later chapters train.",
+            text: "Every pair starts with a [number](#logits weight) near 0, its [logit](logit). [Softmax](softmax) \
+                   turns a row of logits into probabilities. Where the table expects a pair more often than the text \
+                   has it, its logit should fall, and where less often, rise. The [gradient](gradient) tells which: \
+                   click a cell to read it.\n\n\
+                   + Why train, if counting is simpler?\n\n\
+                   For pairs, counting is simpler, but training also works where counting fails. So all later chapters \
+                   train.\n\n\
+                   Training may turn a logit into any number, above or below 0. Each training step moves all of them a \
+                   little.",
             set: |link| link.bigram.view = View::Trained,
             asks: &["bigram"],
         },
         Beat {
             title: "It comes close, and never quite arrives",
-            text: "The picture is now trained minus counted, so a cell has no color where the two agree. Training is \
-                   quick here: press Train, and pause after a second. Then press “Replay”. It plays the run again, \
-                   slowly enough to watch the colors fade. Which cells fade last?\n\n\
-                   Click a cell of a pair that was never seen. Its count is 0, but its trained probability is e (about \
-                   2.718) to the power of its logit, divided by the sum of such powers along its row. Keep \
-                   training and watch that logit: does it ever stop falling?",
+            text: "The picture is now trained minus counted: no color means that the two agree. Press Train, pause \
+                   after a second, and press “Replay”: which colors fade last? Then click the cell of a pair never \
+                   seen, and keep training: does its logit ever stop falling?\n\n\
+                   + What is that pair’s probability?\n\n\
+                   Its count is 0. But its trained probability is e (about 2.718) to the power of its logit, divided \
+                   by the sum of such powers along its row.",
             set: |link| link.bigram.view = View::Difference,
             asks: &["bigram-never"],
         },
         Beat {
             title: "Drawing letters, one by one",
-            text: "How does a table write? The row of the current letter divides the line from 0 to 1 into \
-                   stretches, one for each letter that may follow, each as wide as its letter is probable. A random \
-                   number between 0 and 1 falls into one of the stretches. That letter is written, and its row is \
-                   used next. This is called **sampling**. Shannon did it with a book: he opened it at random, read \
-                   on to his last letter, and copied the one after it.\n\n\
-                   Press “Keep drawing” and read. With raw counts, every pair of neighbors also occurs \
-                   somewhere in the text. But are these words? The model looks at one letter, and has \
-                   forgotten everything before it.",
+            text: "Every possible next letter gets a stretch of the line from 0 to 1, as wide as the letter is \
+                   probable. A random number falls into one stretch: that letter is written, and its row is used next. \
+                   This is **sampling**. Press “Keep drawing” and read: are these words?\n\n\
+                   + What does the model remember?\n\n\
+                   It looks at one letter, and has forgotten everything before it. With raw counts, every pair of \
+                   neighbors also occurs somewhere in the text.\n\n\
+                   Shannon did the same with a book: he opened it at random, read on to his last letter, and copied \
+                   the one after it.",
             set: |link| {
                 (link.bigram.view, link.bigram.drawn) = (View::Counts, 12);
                 link.view = "writing".into();
@@ -96,43 +91,41 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "How surprised is it?",
-            text: "How surprised was the model? If it gave probability p to the character that came, its surprise is \
-                   −ln p. That is 0 if it was certain of this character, and large if it thought the character \
-                   nearly impossible. Here ln is the natural logarithm, and the unit is \
-                   the [nat](nat).\n\n\
-                   The average over a text is the [loss](loss), also called the [cross-entropy](cross-entropy). \
-                   Training makes it smaller. Before step {step} changed your table, its loss was {loss}.",
+            text: "If the character that came had probability p, its surprise is −ln p [nats](nat) (ln: natural \
+                   logarithm). That is 0 if it was certain, and large if it seemed nearly impossible. The \
+                   average over a text is the [loss](loss), or [cross-entropy](cross-entropy). At step {step}, \
+                   it was {loss}.\n\n\
+                   + What if a model knows nothing?\n\n\
+                   Then it gives each of the V characters a probability of 1/V, so its loss is ln V. Training \
+                   makes the loss smaller.",
             set: |link| link.view = "average".into(),
             asks: &["bigram-uniform"],
         },
         Beat {
             title: "A text it has never read",
-            text: "Raise e (about 2.718) to the power of the loss, and you get the [perplexity](perplexity): \
+            text: "On the training text, no table of pairs can beat the raw counts. But the last tenth of the text was \
+                   [held out](held-out): neither counted nor trained on. How surprised are the raw counts by it? Guess \
+                   beside the curve.\n\n\
+                   + What does the perplexity say?\n\n\
+                   Raise e (about 2.718) to the power of the loss, and you get the [perplexity](perplexity): \
                    {perplexity} here. Your table is as unsure as if it chose among that many equally likely \
-                   characters.\n\n\
-                   On the training text, no table of pairs can beat the raw counts. But the last tenth of the text \
-                   was [held out](held-out): neither counted nor trained on. How surprised are the raw counts by it? \
-                   Guess beside the curve.",
+                   characters.",
             set: |link| link.view = "average".into(),
             asks: &[],
         },
         Beat {
             title: "How much doubt is best?",
             text: "With k near 0, the counts trust only what they have seen. With a very large k, every character \
-                   becomes about equally likely, as if nothing had been counted. Somewhere in between lies the k that \
-                   guesses the held-out text best.\n\n\
-                   Find it on the curve, or press “Use the best k”. Then look at the curve of the training text: where \
-                   is its lowest point?",
+                   becomes about equally likely. In between lies the k that guesses the held-out text best: find it on \
+                   the curve. Where is the training text’s curve lowest?",
             set: |link| link.view = "smoothing".into(),
             asks: &["bigram-training"],
         },
         Beat {
             title: "What you can do now",
-            text: "You can turn counts into probabilities, and say why a count of 0 is a problem and what smoothing \
-                   does about it. You can say what logits, softmax and cross-entropy are. A model that knows nothing \
-                   gives each of the V characters a probability of 1/V, so its loss is ln V. You can write by \
-                   sampling. But this table looks back only one character, and to look back two it would need V times \
-                   as many rows. So the next step is a model with a memory.",
+            text: "You can turn smoothed counts into probabilities, write by sampling, and say what logits, softmax \
+                   and cross-entropy are. But this table looks back only one character: for two, it would need a row \
+                   for every pair. So next comes a model with a memory.",
             set: |_| {},
             asks: &[],
         },

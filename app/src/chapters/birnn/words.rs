@@ -16,62 +16,54 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "A sound of speech is often clear only from what follows it, but a [recurrent network](recurrence) \
-                   that reads forward knows only the past. In 1997 Schuster and Paliwal added a second network, \
-                   which reads from the end.\n\n\
-                   Here random symbols come one by one. At each position several models must name the symbol {ahead} \
-                   later. Which of them can?",
+                   that reads forward knows only the past. In 1997 Schuster and Paliwal added a second network, which \
+                   reads from the end.\n\n\
+                   The models here read random symbols. Which of them can name the symbol {ahead} later?",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "The future is out of reach",
-            text: "Imagine naming a card before it is turned over. However much you practice, you can only guess. \
-                   The symbols here are drawn the same way, each from a full deck, so nothing read so far tells \
-                   which one comes later.\n\n\
-                   Beside each model’s name you see how often it is right. Forward is right {forward} of the time, \
-                   and pure guessing {chance}. Keep training. Does forward get any better?",
+            text: "Each symbol here is drawn like a card from a full deck, so nothing read so far tells which \
+                   one comes later. The forward model is right {forward} of the time, and pure guessing \
+                   {chance}.\n\n\
+                   Keep training. Does it get any better?",
             set: |link| link.birnn.delay = 0,
             asks: &["birnn-random"],
         },
         Beat {
             title: "Read from the other end too",
-            text: "Now turn the cards over from last to first. The second network has [weights](weight) of its own, \
-                   and its [state](hidden-state) at a position has read everything from the end back to there, \
-                   including the symbol that forward can only guess. This [backward state](#birnn-backward hidden) \
-                   is laid beside the [forward state](#birnn-forward hidden), and the answer is read from both. The \
-                   whole is a **bidirectional RNN**.\n\n\
-                   Point at a backward state, and the inputs that reach it light up. The model called “both ways” is \
-                   right {both} of the time.",
+            text: "At each position, the second network’s [state](hidden-state) has read everything from the end back \
+                   to there. In a **bidirectional RNN** the answer is read from this [backward state](#birnn-backward \
+                   hidden) and the [forward state](#birnn-forward hidden) together.\n\n\
+                   Point at a backward state, and the inputs it has read light up.\n\n\
+                   + What does the second network add?\n\n\
+                   It has [weights](weight) of its own, and its state has read the very symbol that forward can only \
+                   guess. The model called “both ways” is right {both} of the time.",
             set: |link| (link.birnn.delay, link.birnn.at) = (0, 6),
             asks: &["birnn-touch"],
         },
         Beat {
-            title: "What can’t reach, can’t change",
-            text: "How can you be sure what a state has read? Change one input, and see what changes with it. Here the \
-                   symbol at position 8 is changed.\n\n\
-                   Cells with a bar below them changed too: the taller the bar, the more. A ring marks cells that \
-                   stayed the same to the last digit. Follow the rings row by row. Which way does each state pass the \
-                   change on?",
+            title: "What can’t reach can’t change",
+            text: "Change one input, and you see which states have read it. Here the symbol at position 8 is changed. \
+                   A bar below a cell marks a change, and a ring marks cells that stayed exactly the same.\n\n\
+                   Follow the rings: which way does each row pass the change on?",
             set: |link| (link.birnn.editing, link.birnn.edit) = (true, 8),
             asks: &["birnn"],
         },
         Beat {
             title: "Or answer late",
-            text: "There is another way to see a little of the future, and interpreters know it: stay a few words \
-                   behind the speaker. The **delayed** model does the same. It reads forward only, but answers \
-                   {delay} steps late, when it has read {delay} more symbols.\n\n\
-                   Asked for the symbol {ahead} later, it is right {delayed} of the time. The price is memory: \
-                   the model must hold what it has read until the answer is due.",
+            text: "The **delayed** model reads only forward, but like an interpreter it waits. It answers {delay} \
+                   steps late, when it has read {delay} more symbols. About the symbol {ahead} later, it is right \
+                   {delayed} of the time. The price: it must hold what it has read until the answer is due.",
             set: |link| (link.birnn.delay, link.birnn.ahead) = (2, 2),
             asks: &["birnn-late"],
         },
         Beat {
             title: "How far does it see?",
-            text: "What if the answer lies beyond the delay? Here it is {ahead} ahead, the delay is {delay}, \
-                   and the delayed model is right {delayed} of the time.\n\n\
-                   In the figure with the distances, each line shows how often one model is right at each distance \
-                   ahead. Look where a line falls to chance. Then set a longer delay in the settings, train, and see \
-                   where it falls now.",
+            text: "What if the answer lies beyond the delay? Here it is {ahead} ahead, the delay is {delay}, and the \
+                   delayed model is right {delayed} of the time. See at which distance its line falls to chance.\n\n\
+                   Then set a longer delay in the settings, train, and look again.",
             set: |link| {
                 link.view = "accuracy".into();
                 (link.birnn.delay, link.birnn.ahead) = (2, 3);
@@ -80,21 +72,20 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A missing letter",
-            text: "In real text the past does tell you something about the future, so forward is no longer helpless. \
-                   How much can the other side still add? Here one letter is hidden from the models. Press any \
-                   letter to hide it instead, and compare their guesses.\n\n\
-                   On [held-out text](held-out), forward is right {forward} of the time and both ways \
-                   {both}. Keep training and watch the two numbers. In 2018 Devlin and others trained a \
-                   model called BERT on hidden words.",
+            text: "In real text the past does say something about the future. How much can the other side add? Here \
+                   one letter is hidden. On [held-out text](held-out), forward is right {forward} of the time, and \
+                   both ways {both}.\n\n\
+                   Press any letter to hide it instead, and compare the guesses.\n\n\
+                   + Who trained a model this way?\n\n\
+                   In 2018 Devlin and others trained a model called BERT on hidden words.",
             set: |link| (link.birnn.task, link.birnn.delay) = (TaskChoice::Fill, 0),
             asks: &["birnn-next"],
         },
         Beat {
             title: "What you can do now",
             text: "You can say what each state of a bidirectional RNN has read, and prove it by changing one input. \
-                   You know what a delay gives and costs, and why a model that reads both ways can fill a gap but \
-                   can’t write from left to right. Next, layers are stacked, and the numbers in them must be kept in \
-                   range.",
+                   You know what a delay gives and costs, and why reading both ways can fill gaps but not write. Next, \
+                   layers are stacked deep.",
             set: |_| {},
             asks: &[],
         },

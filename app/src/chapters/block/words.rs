@@ -21,43 +21,43 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 2015 Kaiming He and others saw a network of 56 [layers](layer) do worse than one of 20, even \
-                   on its training images. Their cure: a layer adds to what it reads instead of replacing it. This \
-                   is a [residual connection](residual-connection).\n\n\
-                   Here you see the [stream](#block-stream hidden) of numbers that a transformer’s layers add to. A \
-                   second model trains beside it **without** one part. What will it miss?",
+            text: "In 2015 Kaiming He and others saw a network of 56 [layers](layer) do worse than one of 20, \
+                   even on its training images. Their cure is the [residual connection](residual-connection): a \
+                   layer adds to its input instead of replacing it. Here a transformer’s layers add to a \
+                   [stream](#block-stream hidden) of numbers. Press Train: how does a second model do \
+                   **without** one part?",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "A stream that everyone adds to",
-            text: "Think of one notebook for each token. Every layer reads it and writes something more into it. The \
-                   token, its position and what each layer found are added up: this is the [residual \
-                   stream](residual-stream). So what leaves the last layer is a sum, and each [logit](logit) is a \
-                   sum too. How does a layer take something back? It adds the opposite.\n\n\
-                   In the figure each row is a term of that sum and each column a token. Color shows the term’s \
-                   length: how large its numbers are, all together. The table shows what each term adds to one \
-                   logit. Right now {largest}.",
+            text: "Think of the [residual stream](residual-stream) as each token’s notebook: every layer reads it \
+                   and adds to it. So it ends up as a sum, and each row of the figure is a term. Color shows the \
+                   term’s length: how large its numbers are, all together. Each [logit](logit) is a sum too: in the \
+                   table, {largest}.\n\n\
+                   + Can a layer take something back?\n\n\
+                   Yes: it adds the opposite. The token, its position and what each layer found are all terms of the \
+                   same sum.",
             set: |_| {},
             asks: &["block-size"],
         },
         Beat {
             title: "One term’s way to a logit",
-            text: "How does a term reach a logit? The table is open at the token embedding. The final norm centers \
-                   and scales it, and then the **unembedding** reads it: a list of 24 numbers for each possible next \
-                   character. Multiply place by place and add up: 24 products make one number. Click another term to \
-                   see its products.",
+            text: "The final norm centers and scales a term. Then the **unembedding** reads it with 24 numbers for \
+                   each possible next character. Multiply place by place: the 24 products add up to the term’s part \
+                   of the logit. The table is open at the token embedding. Click another term to compare.",
             set: |link| link.block.term = 1,
             asks: &["block", "block-reach"],
         },
         Beat {
             title: "Without residuals",
-            text: "Both models begin with the same [seed](seed) and read the same batches. But now each layer of \
-                   the second model replaces the stream. It is like whispering a sentence down a \
-                   line of people: each passes on only what they made of it. The [gradient](gradient) has to come \
-                   back along the same line.\n\n\
-                   The figure shows how large the gradient is at each depth. Where hardly any arrives, the first \
-                   blocks can hardly learn. Train, and compare the two losses.",
+            text: "In the second model, each layer now replaces the stream. It is like whispering a sentence \
+                   down a line: each person passes on only what they made of it. The [gradient](gradient) comes \
+                   back along the same line. Where hardly any arrives, the first layers can hardly learn. Train, \
+                   and compare the losses.\n\n\
+                   + Is this a fair comparison?\n\n\
+                   Both models begin with the same [seed](seed) and read the same batches. Only the residual \
+                   connections are missing from one.",
             set: |link| {
                 link.block.shown = Shown::Cut;
                 link.view = "without".into();
@@ -66,22 +66,25 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Norms before or after",
-            text: "Sums grow, so a [norm](normalization) keeps what a layer reads in range. But where should it \
-                   stand? In 2017 it came after the addition. This **post-norm** rescales the stream itself, and \
-                   with it everything written earlier. GPT-2 put it in front of each layer: with **pre-norm** the \
-                   layer reads a scaled copy, and the stream stays untouched.\n\n\
-                   The full model is post-norm now, and the second model has no norms at all. Look for a new row: \
-                   the norms’ own offsets β have become a term.",
+            text: "Sums grow, so a [norm](normalization) keeps what a layer reads in range. In 2017 it came \
+                   after the addition: this **post-norm** rescales the stream itself. GPT-2’s **pre-norm** gives \
+                   each layer a scaled copy and leaves the stream untouched. The full model is post-norm now: \
+                   look for the new row, “norms β.”\n\n\
+                   + Why is there a new row?\n\n\
+                   Each norm rescales the stream, and with it everything written earlier. It also adds its own \
+                   offsets β, and they become a term of the sum. The second model now has no norms at all.",
             set: |link| (link.block.norm, link.block.without) = (Norm::Post, Without::Norms),
             asks: &[],
         },
         Beat {
             title: "Who does what",
-            text: "A block works like a good meeting: first talk, then think. In attention the tokens exchange what \
-                   they know. In the [feed-forward](feed-forward) layer each token works by itself on what it heard.\n\n\
-                   Now the second model has no attention, so no token hears of another. It must predict from the \
-                   current character and its position, which is little more than counting pairs, as in the chapter \
-                   on bigrams. So far its loss is {loss-cut}, and the full model’s is {loss-full}. {parted}",
+            text: "A **block** is two layers, like a good meeting: first talk, then think. In attention the \
+                   tokens exchange what they know. In the [feed-forward](feed-forward) layer each works by \
+                   itself on what it heard. The second model now has no attention: its loss is {loss-cut} so \
+                   far, and the full model’s is {loss-full}. {parted}\n\n\
+                   + What can it still predict from?\n\n\
+                   No token hears of another. So it must predict from the current character and its position. \
+                   That is little more than counting pairs, as in the chapter on bigrams.",
             set: |link| {
                 link.block.without = Without::Attention;
                 link.view = "without".into();
@@ -90,34 +93,30 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Which layer wakes first?",
-            text: "So a block has two steps: **communicate, then compute**. Does training build them in that order \
-                   too? Each line in the figure is a term of the full model’s stream. Its height is the term’s \
-                   length, after so many steps of training.\n\n\
+            text: "So a block has two steps: **communicate, then compute**. Does training build them in that \
+                   order too? Each line shows one term’s length in the full model’s stream. Call a layer awake \
+                   when its term is longer than the token embedding: in this run, {woke}. Train, and watch.\n\n\
+                   + Why are layers asleep at first?\n\n\
                    At step 0 the weights are random and small, and so is what each layer adds. Then the layers \
-                   wake up, some sooner than others. Say that a layer is awake when its term is longer than the \
-                   token embedding. In this run, {woke}. Train, and watch the lines grow. Another seed may give \
-                   another order.",
+                   wake up, some sooner than others. Another seed may give another order.",
             set: |link| link.view = "growth".into(),
             asks: &[],
         },
         Beat {
             title: "A bend between two matrices",
-            text: "What does a token do by itself? The feed-forward layer multiplies by a matrix, bends, and \
-                   multiplies by another one. Between the two are 96 neurons, four for each number of the stream. \
-                   Each adds up what it reads, and the bend decides how much of the sum passes.\n\n\
-                   Here the bend is [GELU](gelu): large sums pass, and very negative ones become almost 0. One of \
-                   the lines in the figure runs through what your model’s neurons put out right now, and \
-                   [ReLU](relu) is there for comparison.",
+            text: "The feed-forward layer multiplies by one matrix, bends, and multiplies by another. In \
+                   between, 96 [neurons](unit) each add up what they read, and the bend decides how much passes. \
+                   With [GELU](gelu), large sums pass and very negative ones become almost 0. Compare the \
+                   layer’s own line with that of [ReLU](relu).",
             set: |link| link.view = "neurons".into(),
             asks: &["block-bend"],
         },
         Beat {
             title: "Many networks in one",
-            text: "A team in which anyone may be out sick tomorrow can’t rely on one person. [Dropout](dropout) puts \
-                   a network in that position: at each training step it sets some activations to 0 at random. What \
-                   is left is called a sub-network, and every step trains a different one.\n\n\
-                   In the figure 12 sub-networks guess the next character, each a little differently. Is their mean \
-                   nearer to the full network than a typical one of them? Read the line below the figure.",
+            text: "A team in which anyone may be sick tomorrow can’t rely on one person. So [dropout](dropout) sets \
+                   some activations to 0 at random, and each training step trains a different sub-network. Here are \
+                   12 of them: is their mean nearer to the full network than a typical one? Read the line below the \
+                   figure.",
             set: |link| {
                 link.block.dropout = 0.5;
                 link.view = "dropout".into();
@@ -127,8 +126,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What you can do now",
             text: "You can read a residual stream as a sum, and say what each term adds to a logit. You can say what \
-                   residual connections, norms, attention and feed-forward layers are each for, and check it on a \
-                   model trained without one of them. The next chapter puts all of it together: a GPT of your own.",
+                   residual connections, norms, attention and feed-forward layers are for, and check it by leaving \
+                   one out. The next chapter puts it all together: a GPT of your own.",
             set: |_| {},
             asks: &[],
         },

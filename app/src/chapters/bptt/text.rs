@@ -1,6 +1,6 @@
 //! The chapter's words.
 
-use unroll_protocol::study::bptt::{LossKind, Shown};
+use unroll_protocol::study::bptt::{Cell, LossKind, Shown};
 
 use crate::{
     course::{Beat, Script, Trial},
@@ -13,60 +13,68 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "By 1990 people could train recurrent networks, but these remembered only the last few steps. In 1991 a student, \
-                   Sepp Hochreiter, worked out why.\n\n\
-                   Here a plain recurrent network (RNN) and two newer kinds, an LSTM and a GRU, learn the same task. \
-                   Each reads a capital letter, then up to {gap} lowercase letters that do not matter. At a “?” it \
-                   must name the capital letter.",
+            text: "By 1990 people could train recurrent networks, but these remembered only the last few steps. \
+                   In 1991 a student, Sepp Hochreiter, worked out why.\n\n\
+                   Here a plain recurrent network (RNN) and two newer kinds, an LSTM and a GRU, read a capital \
+                   letter. At the “?” after up to {gap} lowercase letters, each network must name it.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Which step is to blame?",
-            text: "Suppose the answer is wrong. Which earlier step should change? You can find out by hand. Take one \
-                   number of the state at one step and raise it by 0.01, a small nudge. Run the network forward again \
-                   from there, and see how much the loss at the “?” has changed.\n\n\
-                   The figure follows the nudge like a ripple. Each square says how far one unit has moved at one \
-                   step, divided by the nudge. Divide the change of the loss by the nudge as well, and you get a \
-                   slope: how fast the loss changes with this one number. Press another square to nudge that unit at \
-                   that step.\n\n\
-                   Below your slope stands the one that backpropagation gives. For a small nudge the two agree. Drag \
-                   the nudge up to 1, and they come apart, because the loss follows a curve and not a straight line.",
-            set: |link| link.view = super::NUDGE.into(),
+            text: "Suppose the answer is wrong. Which earlier step should change? Here one number of the state \
+                   is raised by 0.01, a small nudge, which spreads like a ripple. Divide the change of the loss \
+                   by the nudge, and you have a **slope**. Press another square to nudge there.\n\n\
+                   + Does backpropagation agree with your slope?\n\n\
+                   Your slope says how fast the loss at the “?” changes with this one number. Below it stands \
+                   the slope that backpropagation gives. For a small nudge the two agree. Drag the nudge up to \
+                   1, and they come apart, because the loss follows a curve and not a straight line.\n\n\
+                   Each square says how far one unit has moved at one step, divided by the nudge.",
+            // Early, and where the ripple goes on to the end, so that its slope can be measured.
+            set: |link| {
+                link.view = super::NUDGE.into();
+                link.bptt.cell = Cell::Lstm;
+                link.bptt.step = 4;
+                link.bptt.unit = 8;
+            },
             asks: &["bptt-nudge"],
         },
         Beat {
             title: "All slopes in one sweep",
-            text: "By hand, every number of every step takes a run of its own: {slopes} runs here. [Backpropagation \
-                   through time](bptt) finds all these slopes in one sweep from right to left, the \
-                   **backward pass**. The second slope beside the ripple came from such a sweep. So a slope \
-                   from backpropagation is nothing mysterious: it is what a small nudge would measure.\n\n\
-                   The slopes of one [state](#state hidden), taken together, are the [gradient](gradient) with \
-                   respect to that state. The figure shows its length at each step, which says how large it is \
-                   overall. The scale is logarithmic: equal steps down mean the same factor. Read the curve from \
-                   right to left, the way it is computed.",
+            text: "By hand, each slope takes a run of its own: {slopes} runs here. [Backpropagation through \
+                   time](bptt) finds them all in one sweep from right to left, the **backward pass**. The slopes \
+                   of one [state](#state hidden), taken together, are its [gradient](gradient). The curve shows \
+                   its length. Read it from right to left.\n\n\
+                   + How do I read this curve?\n\n\
+                   The length says how large the gradient with respect to a state is overall. The scale is \
+                   logarithmic: equal steps down mean the same factor.",
             // The question is about the others, too.
             set: |link| link.bptt.shown = Shown::Rnn,
             asks: &["bptt"],
         },
         Beat {
             title: "The way back is a product",
-            text: "Why does a ripple fade? Each step does two things to it: the matrix [U](#recurrent weight) mixes \
-                   the units, and tanh flattens the result. Together they are the step’s [Jacobian](jacobian): U, each \
-                   row times the slope of tanh at its unit. A small ripple is multiplied by this matrix at each step \
-                   forward, and on the way back the gradient is multiplied by the same matrices, from last to first. \
-                   If each one leaves 70% of it, thirty of them leave about 0.002%.\n\n\
-                   In your RNN, the letter now gets {rnn-share} the last step’s gradient. Where almost none arrives, \
-                   the network learns almost nothing from the letter. This is the [vanishing \
-                   gradient](vanishing-gradient).",
-            set: |link| link.bptt.shown = Shown::Rnn,
+            text: "Each step back multiplies the gradient by [U](#recurrent weight) and by the slopes of tanh. \
+                   If each step leaves 70%, thirty leave about 0.002%. In your RNN, the letter now gets \
+                   {rnn-share} the last step’s gradient. Where almost none arrives, almost nothing is learned \
+                   from the letter: this is the [vanishing gradient](vanishing-gradient).\n\n\
+                   + Why does a ripple fade?\n\n\
+                   Each step does two things to a ripple: U mixes the units, and tanh flattens the result. \
+                   Together they are the step’s [Jacobian](jacobian): U, each row times the slope of tanh at its \
+                   unit. Going forward, each step multiplies a small ripple by this matrix. On the way back, the \
+                   gradient is multiplied by the same matrices, from last to first.",
+            set: |link| {
+                link.bptt.shown = Shown::Rnn;
+                // So early that the ripple has the room to fade.
+                link.bptt.step = 4;
+            },
             asks: &["bptt-blame"],
         },
         Beat {
             title: "A healthy curve can mislead",
-            text: "In the figure, every step from the letter on now has a loss of its own. New gradient joins in all \
-                   along the way back, so the curve looks healthy, but what comes from far away is as small as before. \
-                   A network can learn the near past well and still learn almost nothing from the far past.",
+            text: "Now every step from the letter on has its own loss. New gradient joins in at each, so the curve \
+                   looks healthy. But what comes from far away is as small as before. A network can learn the near \
+                   past well, and almost nothing from the far past.",
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
                 link.bptt.loss = LossKind::Every;
@@ -75,14 +83,15 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "It can also explode",
-            text: "The pink curve belongs to a copy of the RNN with U rescaled to a [spectral \
-                   radius](spectral-radius) of {radius}. Apply U to a ripple again and again, without tanh. \
-                   The length may jump up and down from step to step. But over many steps it changes, on \
-                   average, by one factor per step: U’s spectral radius.\n\n\
-                   Drag the radius. Well below 1, the gradient dies, and above 1 it can grow: this is the [exploding \
-                   gradient](exploding-gradient). With a still larger U, tanh saturates: its slope falls to nearly \
-                   0, and the gradient dies again. Near 1 it can go either way. In training, people use gradient \
-                   [clipping](gradient-clipping), which scales a gradient that is too long down to a limit.",
+            text: "The dotted curve belongs to a copy of the RNN, with U rescaled to a [spectral \
+                   radius](spectral-radius) of {radius}. Drag the radius: well below 1 the gradient dies, and \
+                   above 1 it can [explode](exploding-gradient). In training, [clipping](gradient-clipping) scales \
+                   a gradient that is too long down to a limit.\n\n\
+                   + What is the spectral radius?\n\n\
+                   Apply U to a ripple again and again, without tanh. The length may jump up and down. But over \
+                   many steps it changes, on average, by one factor per step: U’s spectral radius.\n\n\
+                   With a very large U, tanh saturates: its slope falls to nearly 0, and the gradient dies again. \
+                   Near 1 it can go either way.",
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
                 link.bptt.rescale = true;
@@ -92,13 +101,13 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A second way back",
-            text: "Must every way back lead through U? The LSTM of Hochreiter and Schmidhuber (1997) has a second \
-                   memory beside its state, called the [cell](#cell cell). In 2000 a forget gate was added: a number \
-                   from 0 to 1 for each unit, which says how much of the cell is kept. Here the gate’s bias starts \
-                   at 3, which holds it almost fully open.\n\n\
-                   Along the cell itself, a step back multiplies by this gate and nothing else. More gradient joins \
-                   in through h, so the total can even grow. At the letter it is now {lstm-share} what it was at the \
-                   last step.",
+            text: "The LSTM has a second memory, the [cell](#cell cell). A forget gate, a number from 0 to 1, \
+                   sets the share that is kept. Each step back along the cell multiplies by this gate alone. \
+                   Here its bias starts at 3, which holds the gate almost fully open.\n\n\
+                   + How much gradient reaches the letter?\n\n\
+                   More gradient joins in through the state h, so the total can even grow. At the letter it is \
+                   now {lstm-share} what it was at the last step. Each unit of the cell has a forget gate of its \
+                   own.",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
                 link.bptt.forget_bias = 3.0;
@@ -108,8 +117,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A gate that is half open forgets too",
             text: "With bias 0, the forget gates start near one half, and thirty halves, multiplied together, make \
-                   about one billionth. So the LSTM’s gradient vanishes as well, at least at first. This is why many \
-                   people start the forget bias at 1 or more.",
+                   about one billionth. So the LSTM’s gradient vanishes as well, at least at first. This is why \
+                   many people start the forget bias at 1 or more.",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
                 link.bptt.forget_bias = 0.0;
@@ -125,10 +134,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can measure a slope by hand, with a nudge, and say what backpropagation saves you. You can read \
-                   a gradient plot from right to left. You can say why a product of many factors can \
-                   vanish or explode, why an LSTM’s cell helps, and why its forget bias matters. The next chapter \
-                   opens the gates themselves.",
+            text: "You can measure a slope by hand, and say what backpropagation saves you. You can read a \
+                   gradient plot. You can say why a product of many factors can vanish or explode, and why an \
+                   LSTM’s cell and forget bias help. The next chapter opens the gates.",
             set: |_| {},
             asks: &[],
         },

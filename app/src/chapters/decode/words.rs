@@ -30,103 +30,110 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "A language model never says what comes next. To each of the {known} [tokens](token) that \
-                   it knows, it gives a share: the token’s probability. Picking one is a separate step, called decoding. It needs no \
+            text: "A language model never says what comes next. It gives each of its {known} [tokens](token) a \
+                   share: the token’s probability. Picking one is a separate step, called decoding. It needs no \
                    training, yet it can make a text dull, lively or broken.\n\n\
-                   This is your model from the GPT lab. {first}",
+                   This is your model from the lab. {first}",
             set: |link| choose(link, Sampling::PLAIN),
             asks: &[],
         },
         Beat {
             title: "Always the first choice",
-            text: "Why not take the largest share every time? This simplest rule is called greedy decoding, and it \
-                   leaves nothing to chance: the same sentence always goes on in the same way. But a text made only \
-                   of first choices often repeats itself, and a small model easily gets stuck in a loop: “and the sand \
-                   the sand the s…” (A token is a single character here, unless you chose another kind in the \
-                   lab.)",
+            text: "Why not take the largest share every time? This is called **greedy decoding**, and it leaves \
+                   nothing to chance. But greedy text often repeats itself. A small model easily gets stuck in a \
+                   loop: “and the sand the sand the s…”",
             set: |link| choose(link, Sampling::GREEDY),
             asks: &["decode-greedy"],
         },
         Beat {
             title: "Draw by the shares",
-            text: "The other simple rule is to draw at random. Lay all the shares end to end, and they make a line \
-                   of length 1. Now pick a random number from 0 to 1, and write the token that it falls on. A token \
-                   with a share of 20% comes up one time in five.\n\n\
+            text: "You can also draw at random. Below the rows, all shares lie end to end, on a line of length 1. \
+                   Pick a random number from 0 to 1, and write the token that it falls on. A token with a share of \
+                   20% comes up one time in five.\n\n\
+                   + Is it really random?\n\n\
                    The numbers look random, but the [seed](seed) and the text fix them, until you press “Draw \
-                   again.” A link to this page remembers that too, so anyone who opens it gets the same numbers and, \
-                   with the same model, the same text.",
+                   again.” A link to this page remembers that too. So anyone who opens it gets the same numbers \
+                   and, with the same model, the same text.",
             set: |link| choose(link, Sampling::PLAIN),
             asks: &[],
         },
         Beat {
             title: "Temperature",
-            text: "How bold should the text be? The model first gives each token a score, its [logit](logit), and \
-                   [softmax](softmax) turns the scores into shares. Before softmax, divide all scores by one \
-                   number: the [temperature](temperature). Below 1, the gaps widen: the largest share grows and \
-                   the smallest shrinks. Near 0, almost only the first choice is left. You can’t divide by 0, so a temperature of \
-                   0 simply means greedy decoding. Above 1, the shares move closer together. The order never \
-                   changes.",
+            text: "The model gives each token a score, its [logit](logit), and [softmax](softmax) turns the scores \
+                   into shares. Before softmax, divide all scores by one number: the [temperature](temperature). \
+                   Below 1, the largest share grows and the smallest shrinks. Above 1, the shares move closer \
+                   together.\n\n\
+                   Move its slider: the order never changes.\n\n\
+                   + What happens at 0?\n\n\
+                   Near 0, almost only the first choice is left. You can’t divide by 0, so a temperature of 0 \
+                   means greedy decoding.",
             set: |link| choose(link, Sampling { temperature: 0.5, ..Sampling::PLAIN }),
             asks: &["decode-heat"],
         },
         Beat {
             title: "Cut the tail",
-            text: "Most tokens have a tiny share, but they add up, so now and then an absurd one gets written. \
-                   The remedy is to cut them off and scale up the rest to 100%. **Top k** keeps the k largest \
-                   shares. **Top p** takes the largest shares first, and stops as soon as they add up to at least p. \
-                   **Min p** keeps every token whose share is at least p times the largest share.\n\n\
+            text: "Together, tiny shares let in absurd tokens, so cut them off. **Top k** keeps only the k largest \
+                   shares. **Top p** takes the largest until they add up to at least p. **Min p** keeps all that \
+                   are at least p times the largest. Now {kept} of {known} are left, scaled up to 100%.\n\n\
+                   + Why three rules?\n\n\
                    Top k always keeps the same number of tokens. The other two keep few where the model is sure, \
-                   and many where it is not. Now {kept} of {known} are left.",
+                   and many where it is not.",
             set: |link| choose(link, Sampling { top_p: 0.9, ..Sampling::PLAIN }),
             asks: &["decode-cut", "decode-top"],
         },
         Beat {
             title: "The same beginning, seven ways",
-            text: "Here seven ways of choosing continue your sentence. Which would you go on reading? The ones that \
-                   draw at random all use the same random numbers. The bar over a token is its surprise: −ln of \
-                   the share that the model gave it before any temperature or cut, in [nats](nat). A text with \
-                   hardly any surprise is dull, and a text full of high bars is noise. What people write usually \
-                   lies between the two.",
+            text: "Here seven ways of choosing continue your sentence. The bar over a token is its surprise: −ln \
+                   of its share, in [nats](nat). A text with hardly any surprise is dull, and one full of high \
+                   bars is noise. What people write usually lies between.\n\n\
+                   Which would you go on reading?\n\n\
+                   + How are they compared?\n\n\
+                   The ways that draw at random all use the same random numbers. Each surprise is measured with \
+                   the model’s own shares, before any temperature or cut.",
             set: |link| link.view = "beside".into(),
             asks: &[],
         },
         Beat {
             title: "Look farther ahead",
-            text: "The likeliest first token can lead to an unlikely text. To get the probability of a whole \
-                   text, multiply the shares of all its tokens. [Beam search](beam-search) follows several \
-                   beginnings at once, and after each token it keeps only the most probable few. Translation \
-                   programs long relied on it, because the original sentence leaves little choice about what to \
-                   write. For stories it is too careful: the most probable story is rarely the best one.",
+            text: "The likeliest first token can lead to an unlikely text. To get a whole text’s probability, \
+                   multiply the shares of all its tokens. [Beam search](beam-search) follows several beginnings \
+                   at once, the colored branches here. After each token it keeps only the few most probable.\n\n\
+                   + When does it help?\n\n\
+                   Translation programs long relied on it, because the original sentence leaves little choice \
+                   about what to write. For stories it is too careful: the most probable story is rarely the \
+                   best one.",
             set: |link| link.view = "tree".into(),
             asks: &["decode-beam"],
         },
         Beat {
-            title: "How surprised is it?",
-            text: "The same numbers work on any text, whoever wrote it. Paste one, and see where the model stumbles. \
-                   Where a word is several tokens, the bar is often tall at its first and low at its last. The mean surprise is the \
-                   [loss](loss) on this text. Raise e to that power, and you get the [perplexity](perplexity): one \
-                   of 8 means that each guess is as hard, on average, as a guess among 8 equally likely tokens.",
+            title: "How surprising is a text?",
+            text: "Surprise can be measured on any text, whoever wrote it. Its mean is the [loss](loss). Raise e \
+                   to that power, and you have the [perplexity](perplexity). If it is 8, each guess is, on \
+                   average, as hard as one among 8 equally likely tokens.\n\n\
+                   Paste a text: where does the model stumble?\n\n\
+                   + Where in a word is the surprise?\n\n\
+                   Where a word is several tokens, its first bar is often tall and its last low.",
             set: |link| link.view = "surprise".into(),
             asks: &["decode-perplexity"],
         },
         Beat {
             title: "Don’t compute it twice",
-            text: "Each new token adds just one row to what the model computes. Under a causal mask, earlier \
-                   rows can’t see it, so nothing in them changes. Keep their keys and values in a [KV \
-                   cache](kv-cache), and only the last row has to be computed. Each new token adds one key and \
-                   one value for each head in each block.\n\n\
-                   The price is memory, and there is a limit. When the [context window](context-window) is full, the \
-                   oldest token drops out and all others move up one place. A model that adds a position to each \
-                   token must then compute their keys and values again.",
+            text: "Each new token adds one row to what the model computes. Under a causal mask, earlier rows can’t \
+                   see it, so nothing in them changes. Keep their keys and values in a [KV cache](kv-cache), and \
+                   only the last row has to be computed.\n\n\
+                   + What does a cache cost?\n\n\
+                   It costs memory: each new token adds one key and one value for each head in each block. And \
+                   there is a limit. When the [context window](context-window) is full, the oldest token drops out \
+                   and all others move up one place. A model that adds a position to each token must then compute \
+                   their keys and values again.",
             set: |link| link.view = "cache".into(),
             asks: &[],
         },
         Beat {
             title: "What you can do now",
-            text: "You can say how temperature, top k, top p and min p change each token’s chance of being \
-                   drawn, and you can work out that chance by hand. You know why greedy text repeats, what \
-                   beam search is for, and what a cache saves. For the same text, the model’s own \
-                   distribution is always the same: only the choice differs.",
+            text: "You can say how temperature, top k, top p and min p change a token’s chance, and compute it by \
+                   hand. You know why greedy text repeats, what beam search is for, and what a cache saves. The \
+                   model’s distribution stays the same: only the choice differs.",
             set: |_| {},
             asks: &[],
         },

@@ -20,33 +20,31 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "How could a network hold on to something that it read long ago? In 1997 Hochreiter and \
-                   Schmidhuber gave the RNN a second state, and doors to guard it. The result is called **long short-term \
-                   memory**, or **LSTM**.\n\n\
-                   This one reads brackets and letters. After every character it must say how many brackets are \
-                   open. Nobody told it how to count.",
+            text: "How could a network hold on to something it read long ago? In 1997 Hochreiter and Schmidhuber \
+                   gave the RNN a second state, and doors to guard it: **long short-term memory**, or **LSTM**.\n\n\
+                   After every bracket or letter, this one must say how many brackets are open. Nobody told it how \
+                   to count.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "A state that stays",
-            text: "Think of counting on your fingers while someone reads to you. At each “(” you raise a finger, at \
-                   each “)” you lower one, and at a letter you just hold still.\n\n\
-                   Each row of the figure is a unit of the second state, the [cell state](#cell-state cell) c, and \
-                   each column is a character. A color that runs on to the right is memory. The line above the rows \
-                   is the true number of open brackets, called the depth. Does a row rise and fall with it?\n\n\
-                   How well a unit follows is its [correlation](correlation) r with the depth: at 1 it follows \
-                   exactly, at −1 exactly upside down, and at 0 not at all. {best}",
+            text: "To count on your fingers, raise one at each “(”, lower one at each “)”, and hold still at a \
+                   letter. Each row is a unit of the second state, the [cell state](#cell-state cell) c. Does a \
+                   row follow the depth, the number of open brackets drawn above?\n\n\
+                   + How well does a unit count?\n\n\
+                   A color that runs on to the right is memory. How well a unit follows is measured by its \
+                   [correlation](correlation) r with the depth. At 1 it follows exactly, at −1 exactly upside \
+                   down, and at 0 not at all. {best}",
             set: |link| set(link, |_| ()),
             asks: &[],
         },
         Beat {
             title: "The forget gate keeps it",
-            text: "The doors that guard c are called [gates](gate). A gate is a number from 0, shut, to 1, open. The [forget \
-                   gate](#forget-gate weight) f says how much of c stays. A unit that counts needs it open, or its \
-                   count leaks away.\n\n\
-                   Now f is drawn for every unit: the stronger the color, the more open the gate. Follow the lit \
-                   row, then compare its neighbors.\n\n\
+            text: "The doors that guard c are called [gates](gate): numbers from 0, shut, to 1, open. The [forget \
+                   gate](#forget-gate weight) f says how much of c stays. A unit that counts needs it open. The \
+                   stronger the color, the more open the gate. Compare the lit row with its neighbors.\n\n\
+                   + Why would a network want to forget?\n\n\
                    The first LSTM had no such gate, and on a long stream of input its cells could grow without \
                    limit. So in 2000 Gers, Schmidhuber and Cummins added a way to forget.",
             set: |link| set(link, |s| s.shown = Quantity::Forget),
@@ -54,24 +52,22 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The candidate says what to write",
-            text: "Writing takes two numbers. The [candidate](#candidate value) g, between −1 and 1, says what to \
-                   write, and the [input gate](#input-gate input) i says how much of it to let in. What is added to \
-                   c is their product, i · g.\n\n\
-                   Look at the lit row of g. A counter must be pushed one way where a bracket opens, and the other \
-                   way where one closes. Then press i above the figure. Which of the two keeps a letter from being \
-                   counted?",
+            text: "The [candidate](#candidate value) g, between −1 and 1, says what to write, and the [input \
+                   gate](#input-gate input) i how much of it. Then i · g is added to c. In the lit row, compare \
+                   g at “(” and “)”. Then press i above: does i or g keep letters from counting?",
             set: |link| set(link, |s| s.shown = Quantity::Candidate),
             asks: &["gates-letter"],
         },
         Beat {
             title: "Every number is a sum",
-            text: "This is one unit at one character, drawn as a circuit. The line on top is c: first the forget \
-                   gate multiplies it, then i · g is added. On the way out tanh squeezes c, and what the [output \
-                   gate](#output-gate output) o then lets through is the state h. The rest of the network sees \
-                   only h. Under each box are the two parts of its sum: one from the character, with the bias, and one \
-                   from h of the step before.\n\n\
+            text: "This is one unit at one character. Along the top, the forget gate multiplies c, then i · g is \
+                   added. On the way out [tanh](tanh) squeezes c, and what the [output gate](#output-gate output) \
+                   o lets through is the state h. Press a box to see its sum.\n\n\
+                   + What is inside a box?\n\n\
+                   Under each box are the two parts of its sum: one from the character, with the bias, and one \
+                   from h of the step before. The rest of the network sees only h, not c.\n\n\
                    A gate sends its sum through the [sigmoid](sigmoid) σ, whose result lies between 0 and 1. The \
-                   candidate uses [tanh](tanh) and may be negative. Press a box to see every product in its sum.",
+                   candidate uses tanh and may be negative.",
             set: |link| {
                 link.view = "circuit".into();
                 set(link, |s| {
@@ -83,12 +79,14 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Hold a gate",
-            text: "To learn what a part is for, stop it and see what breaks. From character 12 on, the forget gate of \
-                   unit 1 is held shut, so this unit starts from nothing at every step.\n\n\
-                   The bars below the rows show how probable the model finds the right answer. A cross marks a wrong \
-                   answer, and an outline shows the bar as it would be with nothing held. {outcome}\n\n\
-                   Press any cell to hold that unit’s gate, and press it again to let go. If another unit counts \
-                   better in your model, hold its gate instead.",
+            text: "To learn what a part is for, stop it and see what breaks. From character 12 on, the forget gate \
+                   of unit 1 is held shut. Below, crosses mark wrong answers. If another unit counts better, hold \
+                   its gate: press a cell in its row.\n\n\
+                   + What did this break?\n\n\
+                   A unit whose forget gate is shut starts from nothing at every step. The bars show how probable \
+                   the model finds the right answer. An outline shows the bar as it would be with nothing held. \
+                   {outcome}\n\n\
+                   Press a cell again to let go.",
             set: |link| {
                 set(link, |s| {
                     s.shown = Quantity::Forget;
@@ -102,14 +100,15 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Two gates can be enough",
-            text: "In 2014 Cho and others built a simpler cell, later named **gated recurrent unit**, or **GRU**. It \
-                   has no [cell state](cell-state), only its [hidden state](hidden-state) h. The [update \
-                   gate](#update-gate weight) z is the share of the old h that stays, and the rest, 1 − z, comes \
-                   from a candidate n. The [reset gate](#reset-gate key) r says how much of the old h goes into n.\n\n\
-                   In the figure each dot is one gate of one unit. The farther right it is, the more open \
-                   that gate is on average, and the higher, the longer a small change lasts in the unit. We \
-                   count the steps until less than 37% of it is left. By z alone, it would last 10 steps \
-                   where z is always 0.9, and a single step where z is always 0.3.\n\n\
+            text: "In 2014 Cho and others built a simpler cell, later named **gated recurrent unit** (**GRU**). It \
+                   has no [cell state](cell-state). Its [update gate](#update-gate weight) z is the share of the \
+                   old [hidden state](hidden-state) h that stays. In the figure, do units with a larger z remember \
+                   longer?\n\n\
+                   + The other gate, and how long a memory lasts\n\n\
+                   The rest, 1 − z, comes from a candidate n. The [reset gate](#reset-gate key) r says how much of \
+                   the old h goes into n.\n\n\
+                   A memory lasts as many steps as it takes until less than 37% of a small change is left. By z \
+                   alone, that is 10 steps where z is always 0.9, and a single step where z is always 0.3. \
                    {memory}",
             set: |link| {
                 link.view = "memory".into();
@@ -122,9 +121,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can say what each gate of an LSTM does, and follow its circuit number by number. You can find a \
-                   unit that counts and test it by holding a gate, and you know how a GRU keeps a memory with two \
-                   gates. But both cells read only from left to right. The next chapter also reads from the other end.",
+            text: "You can say what each gate of an LSTM does, follow its circuit, and test a unit that counts. \
+                   You know how a GRU remembers with two gates. But both read only from left to right. The next \
+                   chapter also reads from the other end.",
             set: |_| {},
             asks: &[],
         },

@@ -18,41 +18,40 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 2017 Vaswani and others found that one wide attention per layer translated a little worse \
-                   than eight narrow ones side by side. Each of the eight is called a [head](head), and \
-                   together they are [multi-head attention](multi-head-attention). Why does it help to have \
-                   several?\n\n\
-                   Here a model of {shape} learns your text, and nobody tells a head what to look for. Press Train, \
-                   and watch whether jobs appear.",
+            text: "In 2017 Vaswani and others found that one wide attention per layer translated a little worse than \
+                   eight narrow ones side by side. Each narrow one is a [head](head), and together they are \
+                   [multi-head attention](multi-head-attention). Here a model of {shape} learns your text. Press \
+                   Train, and watch whether its heads find jobs that nobody gave them.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "One head, one question",
-            text: "Read “Ann helped Bob, so he thanked”. To guess the next word, “thanked” has two questions to ask: \
-                   who is “he”, and who helped? But one row of [attention](attention) gives one average for both.\n\n\
-                   An average hides its parts: 1 and 3 average to 2, and so do 2 and 2. From the average alone, you \
-                   can’t tell which it was. The model now has only one head in each layer.",
+            text: "Read “Ann helped Bob, so he thanked.” To guess the next word, “thanked” has two questions to \
+                   ask: who is “he”, and who helped? But one row of [attention](attention) gives one average for \
+                   both. The model now has only one head in each layer.\n\n\
+                   + What does an average hide?\n\n\
+                   Its parts: 1 and 3 average to 2, and so do 2 and 2. From the average alone, you can’t tell \
+                   which it was.",
             set: |link| link.many_heads.heads = 1,
             asks: &["heads-one-wide"],
         },
         Beat {
             title: "Many at once",
-            text: "Now {heads} share the width of {width}. Each gets {numbers} numbers, with its own \
-                   [queries](#heads-query query), [keys](#heads-key key) and [values](#heads-value value), so each \
-                   can ask a question of its own.\n\n\
-                   All of them read the same tokens, but their rows of weights differ. Where do two differ most? \
-                   Click a small picture to enlarge its head.\n\n\
+            text: "Now {heads} share the width of {width}. Each has its own [queries](#heads-query query), \
+                   [keys](#heads-key key) and [values](#heads-value value), {numbers} numbers long, so each can ask \
+                   a question of its own. All read the same tokens, but their rows of weights differ. Click a small \
+                   picture to enlarge its head. Where do two heads differ most?\n\n\
+                   + One head or several: which is ahead?\n\n\
                    {compared}",
             set: |link| link.many_heads.layer = 1,
             asks: &["heads-weights"],
         },
         Beat {
             title: "A layer above",
-            text: "Heads of layer 2 read each letter together with what layer 1 has written about it, so they can \
-                   build on what a head below has found.\n\n\
-                   Compare the two rows of pictures, and look for a stripe right beside the diagonal: such a head \
-                   looks at the previous token. If you see none yet, keep training.",
+            text: "Heads of layer 2 read each letter together with what layer 1 has written about it. So they can \
+                   build on the heads below. Look in the pictures for a stripe right beside the diagonal: such a \
+                   head looks at the previous token. If you see none yet, keep training.",
             set: |link| {
                 link.view = "heads".into();
                 link.many_heads.layer = 2;
@@ -61,40 +60,37 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One cell, worked out",
-            text: "How does a head choose? It compares its query with the key of each token it may see. The [inner \
-                   product](inner-product) of the two, divided by the square root of the head’s width, is the score, \
-                   and [softmax](softmax) turns the scores into weights. A head uses only its own {numbers} numbers \
-                   of query and key. The panel works out one cell in full.",
+            text: "A head compares its query with the key of each token it may see. The [inner \
+                   product](inner-product) of the two, divided by the square root of the head’s width, is the score. \
+                   [Softmax](softmax) turns the scores into weights. The panel works out one cell in full.",
             set: |link| (link.many_heads.query, link.many_heads.key) = (10, 9),
             asks: &[],
         },
         Beat {
             title: "A job in numbers",
-            text: "A picture shows one sentence, and the eye likes to see patterns, so measure too. \
-                   [Entropy](entropy) says how widely a head spreads its weight: it is 0 when all weight lies on one \
-                   token. The first row of the table stands for a head that spreads it evenly, and a head with a job \
-                   differs from that row.\n\n\
-                   In your model, on your sentence, {previous}.",
+            text: "The eye likes to see patterns, so measure too. [Entropy](entropy) says how widely a head spreads \
+                   its weight: it is 0 when all weight lies on one token. The table’s first row spreads it evenly, \
+                   and a head with a job differs from that row. On your sentence, {previous}.",
             set: |link| link.view = "numbers".into(),
             asks: &[],
         },
         Beat {
             title: "Put together again",
-            text: "Each head has its own small average now. How do they become one? The matrix [Wᴼ](#heads-out \
-                   weight) turns each head’s {numbers} numbers into {width} numbers. Then the results are added up. \
-                   The sum is added to the token’s own row of numbers, its [residual stream](residual-stream), which \
-                   later layers read.\n\n\
-                   In the figure each head has a row, and so has the bias: these rows add up to the last one.",
+            text: "The matrix [Wᴼ](#heads-out weight) turns each head’s average of {numbers} numbers into {width} \
+                   numbers. All the results are added to the token’s [residual stream](residual-stream), the row of \
+                   numbers that later layers read. In the figure the rows of the heads and of the bias add up to the \
+                   last one.",
             set: |link| link.view = "written".into(),
             asks: &["heads-sharp"],
         },
         Beat {
             title: "What is a head worth?",
             text: "Take a player off the field, and see how the team does. Here head 1 of layer 1 is off: its output \
-                   counts as 0. The loss is measured again on [held-out](held-out) text, and its change is in \
-                   [nats](nat) per character, where ± is the [standard error](standard-error).\n\n\
-                   Click heads to switch them off and on. Look for one that costs a lot and for one that costs \
-                   almost nothing.",
+                   counts as 0. Click heads to switch them off and on, and watch the loss. Which one costs a lot, \
+                   and which almost nothing?\n\n\
+                   + How is the cost measured?\n\n\
+                   The loss is measured again on [held-out](held-out) text. Its change is in [nats](nat) per \
+                   character, and ± is the [standard error](standard-error).",
             set: |link| {
                 link.view = "heads".into();
                 link.many_heads.switching = true;
@@ -104,9 +100,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A whole layer gone",
-            text: "All heads of layer 1 are off. The heads of layer 2 still look around, but no head below has \
-                   gathered anything for them. Does the layer cost as much as its four heads one by one? Compare the \
-                   change of the loss with theirs in the view “Numbers”.",
+            text: "All heads of layer 1 are off. Those of layer 2 still look around, but no head below has \
+                   gathered anything for them. Together, do the four cost as much as their separate costs, added \
+                   up? Find the cost of each in the view “Numbers.”",
             set: |link| {
                 link.view = "heads".into();
                 link.many_heads.switching = true;
@@ -116,9 +112,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can say why one average is not enough, and why several heads need no more parameters \
-                   than one wide head. You can read a head’s job from its numbers, and test what it is \
-                   worth. The next chapter asks how a model knows where a token stands.",
+            text: "You can say why one average is not enough, and why several heads need no more parameters than one \
+                   wide head. You can read a head’s job from its numbers, and test what it is worth. The next \
+                   chapter asks how a model knows where a token stands.",
             set: |_| {},
             asks: &[],
         },

@@ -13,85 +13,91 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 2017 Vaswani and others built a translator around [attention](attention), without recurrence. \
-                   A year later Radford and others kept only its [decoder](decoder), and trained it to continue \
-                   text. Large [language models](language-model) still follow this plan.\n\n\
-                   Here is your model from the GPT lab, at work on your sentence. Each [token](token) has its own \
-                   row: read it from left to right. Press Train, and watch the numbers change.",
+            text: "In 2017 Vaswani and others built a translator around [attention](attention), without \
+                   recurrence. A year later Radford and others kept only its [decoder](decoder), and trained it to \
+                   continue text. Large [language models](language-model) still follow this plan. Here your model \
+                   from the GPT lab reads your sentence.\n\n\
+                   Each [token](token) has its own row: read it from left to right, then press Train.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Tokens become numbers",
-            text: "A model can’t compute with letters. So each token (a single character, unless you choose \
-                   another kind) is looked up in a table of learned numbers, \
-                   and the {width} numbers found there are its [embedding](embedding). In GPT-2, and in your model unless \
-                   you change it, a second table has numbers for each position: a learned [positional \
-                   encoding](positional-encoding). The two are added. Many GPTs use the first table again at the end, to \
-                   score each possible next token. This is called [weight tying](weight-tying).",
+            text: "A model can’t compute with letters. So each token is looked up in a table of learned numbers, \
+                   and the {width} numbers found there are its [embedding](embedding). In GPT-2, a second table \
+                   has numbers for each position: a learned [positional encoding](positional-encoding). The two \
+                   are added.\n\n\
+                   + What about your model?\n\n\
+                   Your model has the second table, too, unless you change it. A token in it is a single \
+                   character, unless you choose another kind.\n\n\
+                   Many GPTs use the first table again at the end, to score each possible next token. This is \
+                   called [weight tying](weight-tying).",
             set: |link| link.machine.stage = Stage::Embedding,
             asks: &[],
         },
         Beat {
             title: "A line for each token",
-            text: "From here on each token has a line of its own, the [residual stream](residual-stream), and \
-                   nothing on it is ever replaced. A part reads the line, computes something, and adds it where you \
-                   see a plus sign.",
+            text: "From here on, each token has a line of its own: the [residual stream](residual-stream). Nothing \
+                   on it is ever replaced. A part reads the line, computes something, and adds the result where \
+                   you see a plus sign.",
             // The whole way, so that all lines and plus signs are there.
             set: |link| link.machine.stage = Stage::Whole,
             asks: &["machine-plus"],
         },
         Beat {
             title: "Rows look at each other",
-            text: "How does a row know where to look? It makes a [query](query), which says what it looks for, and a \
-                   [key](key), by which it can be found. Each query is compared with each key, which gives a score. \
-                   A row may look only at itself and at rows before it: the [causal mask](causal-mask) hides the \
-                   rest. [Softmax](softmax) turns the scores that remain into weights.\n\n\
-                   Your model does this {heads} times side by side, once for each head. Press a small map to see \
-                   another head.",
+            text: "Each row makes a [query](query), which says what it looks for, and a [key](key), by which it is \
+                   found. Each query is scored against each key. The [causal mask](causal-mask) hides later rows, \
+                   and [softmax](softmax) turns the remaining scores into weights.\n\n\
+                   This happens in each of {heads} heads. Press a small map to see another.",
             set: |link| link.machine.stage = Stage::Weights,
             asks: &[],
         },
         Beat {
             title: "They pass on what they know",
-            text: "The weights say how much of each [value](value) a row takes in. Follow the bands to the row you \
-                   chose: the wider, the more. The mixes of all heads are joined, multiplied by one more matrix and \
-                   added to the line. Attention is the only place where rows meet.",
+            text: "What a row passes on is its [value](value). The weights say how much of each value a row takes \
+                   in. Attention is the only place where rows meet.\n\n\
+                   Follow the bands to the row you chose: the wider, the more.\n\n\
+                   + How does this get onto the line?\n\n\
+                   In each head, the values that a row takes in add up to a mix. The mixes of all heads are \
+                   joined, multiplied by one more matrix, and added to the line.",
             set: |link| link.machine.stage = Stage::Mix,
             asks: &["machine-meet"],
         },
         Beat {
             title: "Each row by itself",
-            text: "The [feed-forward](feed-forward) layer works on each row alone. It spreads the row over {neurons} \
-                   neurons, bends each one so that large numbers pass and negative ones end near zero, and brings \
-                   the result back to {width} numbers.",
+            text: "The [feed-forward](feed-forward) layer works on each row alone. It spreads the row over \
+                   {neurons} neurons and bends each one: large numbers pass, and negative ones end near zero. Then \
+                   it brings the result back to {width} numbers.",
             set: |link| link.machine.stage = Stage::FeedForward,
             asks: &["machine-alone"],
         },
         Beat {
             title: "The same again",
-            text: "This was one block. Your model has {blocks}, all built alike but each with its own weights. Press \
-                   a folded block to open it. The bar at the foot shows where all {total} [parameters](parameter) \
-                   are.",
+            text: "This was one block. Your model has {blocks}, all built alike but each with its own weights. The \
+                   bar at the foot shows where all {total} [parameters](parameter) are.\n\n\
+                   Press a folded block to open it.",
             set: |link| link.machine.stage = Stage::Further,
             asks: &["machine-wider"],
         },
         Beat {
             title: "The next token",
-            text: "What has gathered on the last row decides what comes next. After one more norm, each of the \
-                   {known} tokens that the model knows gets a score, and softmax turns the scores into shares, \
-                   or probabilities. One token is drawn at random and added to the end of the text, and the whole machine \
-                   runs again: this is what [autoregressive](autoregressive) means. In this picture every row is computed \
-                   again each time. Most GPTs in use keep the keys and values of earlier rows in a [KV cache](kv-cache).",
+            text: "The last row decides what comes next. After one more norm, each of the {known} tokens that the \
+                   model knows gets a score, and softmax turns the scores into shares, or probabilities. One token \
+                   is drawn and added to the text, and the machine runs again: it is \
+                   [autoregressive](autoregressive).\n\n\
+                   + Is every row computed again each time?\n\n\
+                   In this picture, yes. Most GPTs in use keep the keys and values of earlier rows in a [KV \
+                   cache](kv-cache).",
             set: |link| link.machine.stage = Stage::Next,
             asks: &["machine-row"],
         },
         Beat {
             title: "The machines before it",
             text: "The original transformer translates, so it has two towers: one reads, one writes. A GPT keeps \
-                   only the one that writes, and drops its cross-attention. Go back through the tabs to the simple \
-                   [recurrent](recurrence) network: each drawing marks what was new at the time. Input enters at \
-                   the bottom, and output leaves at the top.",
+                   only the one that writes, and drops its cross-attention.\n\n\
+                   Go back through the tabs to the simple [recurrent](recurrence) network. Read each drawing \
+                   from the bottom up. Each marks what was new at the time.",
             set: |link| link.view = "transformer".into(),
             asks: &[],
         },

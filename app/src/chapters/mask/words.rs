@@ -89,46 +89,45 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "Imagine an exam with the solution printed beside each question: you would copy, and learn \
-                   nothing. A model that reads a whole text at once is in the same position: it sees the very \
-                   character that it should guess. So Vaswani and others (2017) covered up what comes later with a [mask](mask).\n\n\
-                   Here a small model learns your text with such a mask. Change the mask, and see what the model now \
-                   predicts.",
+            text: "In an exam with the solutions beside the questions, you would copy and learn nothing. A model \
+                   that reads a whole text at once sees the very character it should guess. So Vaswani and \
+                   others (2017) hid what comes later behind a [mask](mask). Here a small model learns your text \
+                   this way. Change the mask, and watch the model’s guesses.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "A causal mask",
-            text: "Each row is a token that looks, with its [query](#mask-query query), and each column is one that \
-                   may be looked at, with its [key](#mask-key key). Hatched cells are blocked. With a [causal \
-                   mask](causal-mask) each token sees itself and those before it.\n\n\
-                   How is a cell blocked? Before the [softmax](softmax), −∞ (minus infinity) is added to its score. \
-                   Softmax raises e to the power of each score, and e to the −∞ is 0, so the blocked weight is \
-                   exactly 0. Press “Edit cells” and block one of your own.",
+            text: "Each row is one token’s [query](#mask-query query), which looks, and each column one token’s \
+                   [key](#mask-key key). A [causal mask](causal-mask) blocks what comes later: the hatched \
+                   cells. There −∞ is added to the score before the [softmax](softmax), and the weight becomes \
+                   exactly 0. Press “Edit cells” and block one of your own.\n\n\
+                   + Why does −∞ make exactly 0?\n\n\
+                   Softmax raises e to the power of each score. The lower the score, the closer the result is to \
+                   0. For a score of −∞ (minus infinity), it is exactly 0.",
             set: |_| {},
             asks: &["mask-zero"],
         },
         Beat {
             title: "An average of the past",
-            text: "Row {row} averages the tokens it may see in four ways. Three give every token the same share: a \
-                   loop that adds up and divides, a [matrix product](matrix-product), and a softmax of scores that \
-                   are all 0 or −∞.\n\n\
-                   The fourth way is attention, which lets some tokens count more. Move the row and compare.",
+            text: "In four ways, row {row} averages the tokens it may see. Three give every token the same \
+                   share: a loop, a [matrix product](matrix-product), and a softmax of scores that are all 0 or \
+                   −∞. The fourth is attention, which lets some tokens count more. Move the row and compare.",
             set: |link| link.view = "averages".into(),
             asks: &["mask-wait"],
         },
         Beat {
             title: "Nothing leaks",
-            text: "Does the mask really hide the future? Don’t take it on trust: test it. Token {change} is changed \
-                   here, and if any output before it moves at all, something has leaked. Look at the two rows: one \
-                   with this mask, one with none. Then type another character, or move the slider to another token.",
+            text: "Does the mask really hide the future? Test it. Token {change} is changed here, and if any \
+                   output before it moves at all, something has leaked. Compare the two rows: one with this \
+                   mask, one with none. Then type another character, or move the slider to another token.",
             set: |link| link.view = "leak".into(),
             asks: &["mask-inference"],
         },
         Beat {
             title: "Take it off",
-            text: "Now the same weights run with every token in sight. Look at the outputs before the changed token: \
-                   they hear of a change that comes after them. No parameter of the model has changed, so it was the \
+            text: "Now the same model runs with every token in sight. Look at the outputs before the changed \
+                   token: they hear of a change that comes after them. No parameter has changed, so it was the \
                    mask alone that kept the change from them.",
             set: |link| {
                 link.view = "leak".into();
@@ -138,11 +137,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A band, twice",
-            text: "Here each token sees only itself and the one before, yet a change travels farther than \
-                   that. There are two layers, and in the second the neighbor already knows something of its \
-                   own neighbor. Count how far the change reaches, and where it stops. The farthest output \
-                   may move so little that its cell looks blank: the line below the figure lists every \
-                   output that moves.\n\n\
+            text: "Here each token sees only itself and the one before, yet a change travels farther. There are \
+                   two layers, and in the second the neighbor already knows something of its own neighbor. Count \
+                   how far the change reaches. The line below the figure lists every output that moves, even \
+                   where a cell looks blank.\n\n\
+                   + Does a real model use bands?\n\n\
                    GPT-3 has such bands in every other layer, only wider.",
             set: |link| {
                 link.view = "leak".into();
@@ -152,12 +151,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Trained where it could peek",
-            text: "What becomes of a model that could peek all along? Two models train on the same text, one with \
-                   the causal mask and one without. On the text they train on, the [loss](loss) is now {causal} with \
-                   the mask and {unmasked} without. The figure also has both losses on [held-out](held-out) text, \
-                   with the next character kept out of sight. Which model is ahead there?\n\n\
-                   Keep training and watch all four lines, then read what each model writes. At \
-                   [inference](inference) the next character is not there yet, so there is nothing to copy.",
+            text: "Two models train on the same text: the [loss](loss) is now {causal} with the causal mask and \
+                   {unmasked} without. On [held-out](held-out) text the next character is kept out of sight: \
+                   which model is ahead? At [inference](inference) it is not even there, so there is nothing to \
+                   copy. Keep training, then read what each writes.",
             set: |link| {
                 link.view = "trained".into();
                 (link.mask.model, link.mask.pattern.base) = (Trained::Unmasked, Preset::Full);
@@ -166,9 +163,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can read and draw a mask, and say why it acts before the softmax. You can test a model for \
-                   leaks, and you know why a very low loss can be a bad sign. The next chapter gives each token \
-                   several looks at once.",
+            text: "You can read and draw a mask, and say why it acts before the softmax. You can test a model \
+                   for leaks, and you know why a very low loss can be a bad sign. The next chapter gives each \
+                   token several looks at once.",
             set: |_| {},
             asks: &[],
         },

@@ -14,54 +14,51 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "By 2015 deep networks were slow and delicate to train. Ioffe and Szegedy had the network itself \
-                   bring its numbers back into range. One of their image models then reached the same accuracy in a \
-                   fourteenth of the steps.\n\n\
-                   This is [normalization](normalization): subtract a mean, divide by a spread. But a mean over \
-                   which numbers? You will see two answers at work.",
+                   bring its numbers back into range. This is [normalization](normalization): subtract a mean, divide \
+                   by a spread. But a mean over which numbers? You will see two answers.\n\n\
+                   + How much did it help?\n\n\
+                   One of their image models then reached the same accuracy in a fourteenth of the steps.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Stuck at the limit",
-            text: "Turn a microphone up too far, and every sound becomes the same roar. A [tanh](tanh) unit does \
-                   that when its sum is too far from 0. It sits near 1 or −1, where its slope is almost 0, and \
-                   hardly any [gradient](gradient) passes. Such a unit is stuck, and the usual word for that is \
-                   **saturated**. The weights below it, nearer the input, hardly learn.\n\n\
-                   Choosing the weights that a network starts with is called [initialization](initialization), and \
-                   here they are too large on purpose. The histograms show the outputs of each layer’s units, their \
-                   [activations](activation). Compare the network without normalization with the other. Where do the \
-                   activations pile up?",
+            text: "When its sum is far from 0, a [tanh](tanh) unit is stuck near 1 or −1, where its slope is almost 0. \
+                   It is **saturated**: hardly any [gradient](gradient) passes, and the weights below it, nearer the \
+                   input, hardly learn.\n\n\
+                   The histograms show the units’ outputs, their [activations](activation). Where do they pile up?\n\n\
+                   + What pushes the sums so far from 0?\n\n\
+                   Choosing the weights that a network starts with is called [initialization](initialization). Here \
+                   they are too large on purpose. It is like a microphone turned up too far: every sound becomes the \
+                   same roar.",
             set: |link| link.view = "depth".into(),
             asks: &["norm-stuck"],
         },
         Beat {
             title: "BatchNorm averages each feature over the batch",
-            text: "Each row of the figure is an example, a piece of text, and each column is a **feature**, one unit \
-                   of the layer. The numbers are the layer’s sums [x](#x input). BatchNorm goes down a column: it \
-                   takes the mean μ of one feature over all examples of the [batch](batch), subtracts it, and \
-                   divides by the column’s spread σ, its [standard deviation](standard-deviation). The result is \
-                   [y](#y output).\n\n\
-                   Press “Next mean” to go column by column. Why does BatchNorm help? The reason its authors gave is \
-                   that a layer’s inputs keep shifting while the layers below it learn, which they called [internal \
-                   covariate shift](internal-covariate-shift). Later tests did not bear that out.",
+            text: "Each row is an example, and each column a **feature**: the sums [x](#x input) of one unit. \
+                   BatchNorm subtracts a column’s mean μ over the [batch](batch) and divides by its \
+                   [spread](standard-deviation) σ. It was meant to reduce [internal covariate \
+                   shift](internal-covariate-shift): inputs that shift while the layers below learn.\n\n\
+                   Press “Next mean” and watch [y](#y output) fill.\n\n\
+                   + Is that why it helps?\n\n\
+                   Its authors thought so. Later tests did not bear this reason out.",
             set: |link| (link.norm.row, link.norm.sweep) = (0, 5),
             asks: &["norm-shift"],
         },
         Beat {
             title: "LayerNorm averages each example over its features",
-            text: "In 2016 Ba, Kiros and Hinton gave the other answer: LayerNorm goes along a row. It takes the mean \
-                   over all features of one example and needs no number from any other, so it works even with a \
-                   batch of one. The transformer, which comes in later chapters, uses it.\n\n\
-                   Press “Next mean” again, and watch which way the mean goes now.",
+            text: "In 2016 Ba, Kiros and Hinton gave the other answer: LayerNorm goes along a row. It needs no other \
+                   example, so it works even with a batch of one. The transformer, in later chapters, uses it.\n\n\
+                   Press “Next mean” again: which way does the mean go now?",
             set: |link| (link.norm.axis, link.norm.row, link.norm.sweep) = (Axis::Layer, 0, 5),
             asks: &["norm-loss", "norm"],
         },
         Beat {
             title: "A batch couples its examples",
-            text: "When an exam is graded on a curve, one brilliant student changes everyone’s grade. BatchNorm \
-                   grades on a curve: all examples share the mean and the spread of each column.\n\n\
-                   Here example 2 is multiplied by 3, and beside each row of y you see how far it moved. Press \
-                   another row to multiply it instead, and see which ones move now.",
+            text: "When an exam is graded on a curve, one brilliant student changes everyone’s grade. BatchNorm grades \
+                   like that: all examples share each column’s mean and spread. Here example 2 is multiplied by 3.\n\n\
+                   Press another row instead, and see beside y how far each row moves.",
             set: |_| {},
             asks: &[],
         },
@@ -75,33 +72,32 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "After training there may be no batch",
-            text: "You would not want an answer that depends on who else asked at that moment, and a model may be \
-                   given just one example. So while it trains, BatchNorm keeps a running average of each feature’s \
-                   mean and variance, which is the spread squared. At [inference](inference) it uses these fixed \
-                   numbers.\n\n\
-                   Press a row now. Do the others still move? With fixed numbers BatchNorm only scales and shifts \
-                   each feature. LayerNorm needs no fixed numbers: it works the same way in training and at \
-                   inference.",
+            text: "Your answer should not depend on who else is asking, and there may be nobody else. So in training \
+                   BatchNorm keeps a running average of each feature’s mean and variance, the spread squared. At \
+                   [inference](inference) it uses these fixed numbers.\n\n\
+                   Press a row: do the others still move?\n\n\
+                   + And what does LayerNorm do?\n\n\
+                   It needs no fixed numbers: it works the same way in training and at inference. BatchNorm with its \
+                   fixed numbers only scales and shifts each feature.",
             set: |link| link.norm.statistics = Statistics::Running,
             asks: &["norm-inference"],
         },
         Beat {
             title: "γ and β can undo it",
-            text: "Mean 0 and spread 1 are not always best: near 0, tanh is almost a straight line, and a network of \
-                   straight lines can’t do much. So each feature gets a scale γ and an offset β, and the model \
-                   learns both. If the numbers were best before they were normalized, the model can learn to bring \
-                   them back.\n\n\
-                   Here γ is the spread of each feature and β its mean, so y is x again, up to rounding. Now choose \
-                   LayerNorm, where each row has its own mean and spread but γ and β are the same for all rows. How \
-                   close to x can y come?",
+            text: "Mean 0 and spread 1 are not always best, so the model learns a scale γ and an offset β for each \
+                   feature. Here γ is each feature’s spread and β its mean, so y is x again, up to rounding.\n\n\
+                   Now choose LayerNorm: how close to x can y come?\n\n\
+                   + What is wrong with mean 0 and spread 1?\n\n\
+                   Near 0, tanh is almost a straight line, and a network of straight lines can’t do much. If the \
+                   numbers were best before they were normalized, the model can learn to bring them back.",
             set: |link| (link.norm.row, link.norm.undo) = (0, true),
             asks: &[],
         },
         Beat {
             title: "What you can do now",
-            text: "You can say what BatchNorm and LayerNorm average over, and what follows from it: which examples \
-                   depend on each other, and what changes at inference. You can say what the scale γ and the offset \
-                   β are for. In the next chapter one RNN reads, and another writes.",
+            text: "You can say what BatchNorm and LayerNorm average over, which examples depend on each other, and \
+                   what changes at inference. You can say what the scale γ and the offset β are for. In the next \
+                   chapter one RNN reads, and another writes.",
             set: |_| {},
             asks: &[],
         },

@@ -16,21 +16,21 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "To [attention](attention), “dog bites man” and “man bites dog” would be the same: it adds up what \
-                   it finds, and a sum has no order. So the transformer of 2017 had to be told where each \
-                   [token](token) stands.\n\n\
-                   Here six small models learn to name the n-th symbol that they read. They differ only in how they \
-                   are told positions, the [encoding](positional-encoding). Which will manage?",
+            text: "To [attention](attention), “dog bites man” and “man bites dog” would be the same: its output is a \
+                   sum, and a sum has no order. So the transformer of 2017 had to be told where each [token](token) \
+                   stands. Here six models learn to name the n-th symbol. Only their [encoding](positional-encoding) \
+                   differs: how they are told positions. Press Train: which will manage?",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Without positions there is no order",
-            text: "The models read some symbols and then a number n, and must name the n-th symbol. Think of a bag \
-                   of letters: you can count what is in it, but you can’t say what came third. The model without \
-                   positions is given such a bag, so when two symbols trade places, its answer stays: look at the \
-                   last column of the table.\n\n\
-                   All it can do is guess the symbol that the bag holds most often, and at 8 symbols it is right in \
+            text: "Each model reads some symbols, then a number n, and must name the n-th symbol. Without \
+                   positions, the symbols are like letters in a bag: you can count them, but you can’t say which \
+                   came third. When two trade places, the answer doesn’t change: look at the table’s last \
+                   column.\n\n\
+                   + How well can it guess?\n\n\
+                   All it can do is guess the symbol that the bag holds most often. At 8 symbols it is right in \
                    {none} of the cases so far.",
             set: |link| {
                 link.position.encoding = Positions::None;
@@ -40,12 +40,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Two orders, one sum",
-            text: "“The film was bad, not good.” “The film was good, not bad.” The words are the same and the \
-                   meanings opposite: only the order tells them apart.\n\n\
-                   The figure does this with symbols: in the second row, two of them trade places. The last token is \
-                   a number, and each row shows the values that attention adds up for it. Without positions these \
-                   are the same terms, so the difference is 0, up to rounding. Now choose another encoding. Does the \
-                   sum change?",
+            text: "“Bad, not good” and “good, not bad” have the same words and opposite meanings. In the second row \
+                   of the figure, two symbols trade places. Without positions attention adds up the same terms, so \
+                   the difference is 0, up to rounding. Choose another encoding: does the sum change?",
             set: |link| {
                 (link.position.encoding, link.position.number) = (Positions::None, 1);
                 link.view = "swap".into();
@@ -54,28 +51,29 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The plain number swamps the rest",
-            text: "Why not simply add the position as it is? Then at position 20, one number in a row of small ones \
-                   grows by 20, like a singer who gets louder with every note until you hear no one else. The second \
-                   figure compares two symbols at each position. Where a line is near 1, the two look almost the \
-                   same to the model.",
+            text: "Why not add the position as it is? By position 20, one number among small ones has grown by \
+                   20, like a singer getting louder with every note. Look at the second figure: where a line is \
+                   near 1, two symbols look almost the same to the model.",
             set: |link| link.position.encoding = Positions::Integer,
             asks: &[],
         },
         Beat {
             title: "Many clocks at once",
-            text: "How can small numbers count far? A clock does it: its fast hand tells seconds apart, and its slow \
-                   hand tells hours apart. Vaswani and his colleagues did the same with sine and cosine: each pair \
-                   of dimensions is a hand with its own speed, and all numbers stay between −1 and 1.\n\n\
-                   Drag a hand, and see how the others follow.",
+            text: "How can small numbers count far? A clock’s fast hand tells seconds apart, and its slow hand \
+                   tells hours apart. Vaswani and his colleagues made each pair of numbers a hand with its own \
+                   speed: a sine and a cosine, always between −1 and 1. Drag a hand, and see how the others \
+                   follow.",
             set: |link| (link.position.k, link.position.at) = (0, 5),
             asks: &["position-hands"],
         },
         Beat {
             title: "A step is a turn",
-            text: "Move k positions forward, and every hand turns by k times its speed, wherever it began. So one \
-                   matrix makes this step from every position, which is why the authors hoped that a model could \
-                   learn to look “k places back”.\n\n\
-                   Drag k. The line under the matrix says how exact the step is, from this position and from others.",
+            text: "Move k positions forward, and every hand turns by k times its speed, wherever it began. So \
+                   one matrix makes this step from every position. Drag k. The line under the matrix says how \
+                   exact the step is, from this position and from others.\n\n\
+                   + What is this good for?\n\n\
+                   A model may want to look “k places back.” Vaswani and his colleagues hoped that such turns \
+                   would make this easy to learn.",
             set: |link| {
                 link.position.k = 8;
                 link.view = "turn".into();
@@ -85,20 +83,22 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A table ends",
             text: "Why not let the model learn a vector for each position, like an [embedding](embedding)? GPT-2 \
-                   does. In your run, such a model gets {learned} right at 8 symbols so far.\n\n\
-                   But the table has only as many rows as the longest sequence in training. For the next position \
-                   there is no row, so the model does not answer badly there: it has no answer at all.",
+                   does. But the table ends with the longest sequence in training. For the next position there is no \
+                   row, so the model has no answer at all. See where the rows end in the figure.\n\n\
+                   + How well does it do before the table ends?\n\n\
+                   In your run, such a model gets {learned} right at 8 symbols so far.",
             set: |link| (link.position.encoding, link.position.length) = (Positions::Learned, 12),
             asks: &["position-longest"],
         },
         Beat {
             title: "Only the distance",
-            text: "Does a word matter because it is word number 412, or because it came just before? Rotary encoding \
-                   turns [queries](query) and [keys](key), each by its position. For the same two symbols, a score \
-                   then depends on how far apart they are, not on where they stand. ALiBi is simpler: the farther \
-                   apart, the lower the score.\n\n\
-                   The models start over here and count back from the end. In the figure, look along a diagonal: \
-                   there the distance is the same.",
+            text: "Rotary encoding turns [queries](query) and [keys](key), each by its position. For the same two \
+                   symbols, a score then depends only on their distance. ALiBi is simpler: the farther apart, the \
+                   lower the score. The models now start over and count back from the end. Look along a diagonal: \
+                   there the distance is the same.\n\n\
+                   + Why only the distance?\n\n\
+                   Does a word matter because it is word number 412, or because it came right before? Rotary and \
+                   ALiBi bet on the second.",
             set: |link| {
                 (link.position.encoding, link.position.from) = (Positions::Rotary, CountFrom::End);
                 link.view = "distance".into();
@@ -107,19 +107,17 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Longer than anything trained on",
-            text: "The models start over once more, and count from the first symbol again. In training no sequence has \
-                   more than 8 symbols, but the figure goes up to 24. Left of the mark \
-                   the models do what they were trained for, and right of it they must **extrapolate**: go beyond \
-                   what they have seen.\n\n\
-                   Keep training, and see which lines hold up and which drop.",
+            text: "The models start over, and count from the first symbol again. In training no sequence has more \
+                   than 8 symbols, but the figure goes up to 24. Right of the mark the models must **extrapolate**: \
+                   go beyond what they have seen. Keep training: which lines hold up, and which drop?",
             set: |link| link.view = "longer".into(),
             asks: &[],
         },
         Beat {
             title: "What you can do now",
-            text: "You can say why attention needs positions, and name five ways to give them. You can read sines \
-                   and cosines as hands of a clock. You can say which encodings mark places, which mark distances, \
-                   and why a learned table ends. The next chapter puts attention into a whole block.",
+            text: "You can say why attention needs positions, name five ways to give them, and read sines and \
+                   cosines as hands of a clock. You can say which encodings mark places, which mark distances, and \
+                   why a learned table ends. The next chapter puts attention into a whole block.",
             set: |_| {},
             asks: &[],
         },

@@ -14,49 +14,51 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "Recurrent networks are slow to train: step 100 must wait for step 99. In 2017 Ashish Vaswani and \
-                   seven others let attention do the work alone, so that no step waits.\n\n\
-                   Here a small model reads your sentence, one character per token. Each token may look at itself \
-                   and at those before it: the stronger the color, the more it takes from there. The next chapter says \
-                   why it may not look ahead.",
+            text: "Recurrent networks are slow to train: step 100 must wait for step 99. In 2017 Ashish Vaswani \
+                   and seven others built the **transformer**: attention works alone, so no step waits. Here a \
+                   small model reads your sentence, one character per token. Each token may look at itself and \
+                   those before it: the stronger the color, the more it takes.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "An inner product in place of the little network",
-            text: "In “the fox, who had one”, the word “who” may look for the word it refers to. How does it find “fox”? Each \
-                   token makes three vectors, each with a learned matrix of its own. \
-                   One says what the token looks for: its [query](query) [q](#q query). One says how it can be \
-                   found: its [key](key) [k](#k key). One is what it hands over: its [value](value) [v](#v value). \
-                   When all three come from one sentence, this is [self-attention](self-attention).\n\n\
-                   The score of a pair is the [inner product](inner-product) of q and k: multiply number by number, \
-                   and add up. [Softmax](softmax) turns the scores of a row into shares. Click a cell and follow its \
-                   sum. Which product in it is the largest?",
+            text: "Each token makes three vectors. Its [query](query) [q](#q query) says what it looks for, its \
+                   [key](key) [k](#k key) how it is found, and its [value](value) [v](#v value) what it hands \
+                   over. The [inner product](inner-product) of q and k is their score, and [softmax](softmax) \
+                   turns scores into shares. Click a cell: which product in its sum is largest?\n\n\
+                   + How can “who” find “fox”?\n\n\
+                   In “the fox, who had one”, the word “who” may look for the word it refers to. If its query \
+                   fits the key of “fox”, it gets a large share of the value of “fox”. Each of the three vectors \
+                   is made with a learned matrix of its own. For the score, multiply q and k number by number, \
+                   and add up.",
             set: |_| {},
             asks: &["qkv-two"],
         },
         Beat {
             title: "Keys and values from elsewhere",
-            text: "The token that asks and the tokens it asks need not be in the same text. A translator’s question \
-                   comes up in the new sentence, and the answer is in the old one. Here the queries are still your \
-                   sentence’s, but keys and values come from another text. This is \
-                   [cross-attention](cross-attention). In the last chapter the decoder asked the encoder’s states in \
-                   the same way.\n\n\
-                   This model was never trained for it, so look only at the shape of the matrix. Its rows are your \
-                   tokens, and its columns are the other text’s. Make your sentence shorter. Does the matrix have to \
-                   be square?",
+            text: "So far, queries, keys and values came from one sentence: [self-attention](self-attention). \
+                   Here the keys and values come from another text: [cross-attention](cross-attention). This \
+                   model was never trained for it, so look only at the shape of the matrix: rows are your \
+                   tokens, columns the other text’s. Make your sentence shorter. Must the matrix be square?\n\n\
+                   + What is it good for?\n\n\
+                   A translator’s question comes up in the new sentence, and the answer is in the old one. So \
+                   the queries come from the new sentence, and the keys and values from the old. In the previous \
+                   chapter the decoder asked the encoder’s states this way.",
             set: |link| link.qkv.memory = Memory::Other,
             asks: &["qkv-cross"],
         },
         Beat {
             title: "Why scores are divided",
-            text: "A score is a sum of products, one for each place in q and k. The number of places is called dₖ. The more \
-                   terms, the farther apart the scores. Then one score runs far ahead. Softmax gives it nearly \
-                   everything, and hardly any gradient gets through.\n\n\
-                   So each score is divided by the square root of dₖ. Here q and k each hold {width} random \
-                   numbers, with mean 0 and variance 1. The variance says how far apart their scores lie: about dₖ \
-                   before the division, and about 1 after it. The [entropy](entropy) says how evenly the weights are spread, in \
-                   [nats](nat). Drag the width and compare the two colors.",
+            text: "A score adds up dₖ products, one for each place in q and k. The more products, the farther \
+                   apart the scores: one runs ahead, softmax gives it nearly everything, and hardly any gradient \
+                   gets through. So each score is divided by the square root of dₖ. Drag the width and compare \
+                   the two colors.\n\n\
+                   + Why the square root?\n\n\
+                   Here q and k each hold {width} random numbers, with mean 0 and variance 1. The variance says \
+                   how far apart their scores lie: about dₖ before the division by √dₖ, and about 1 after it.\n\n\
+                   The figure also gives the [entropy](entropy) of the weights: how evenly they are spread, in \
+                   [nats](nat).",
             set: |link| {
                 put(link, Experiment::Scale);
                 link.qkv.dimensions = 256;
@@ -65,11 +67,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Attention alone does not see order",
-            text: "Think of cards on a table, each comparing itself with all others, wherever they lie. Attention \
+            text: "Imagine cards on a table, each comparing itself with all others, wherever they lie. Attention \
                    works like that when nothing marks positions or hides later tokens. Here your sentence is \
-                   shuffled: each output moves along with its token, and its numbers stay the same but for \
-                   rounding.\n\n\
-                   Press “Shuffle again”, then guess below what changes when a mask hides later tokens.",
+                   shuffled: each token keeps its output, the mix of values, up to rounding. Press “Shuffle \
+                   again,” then guess below what hiding them would change.",
             set: |link| {
                 put(link, Experiment::Shuffle);
                 link.qkv.causal = false;
@@ -78,10 +79,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A causal mask brings order in",
-            text: "With a [causal mask](causal-mask) a token sees only itself and what comes before it. A shuffle \
-                   changes who comes before whom, so now it changes what a token can see, and with it the output. \
-                   Even without positions, a model with such a mask can learn something about order, and the last \
-                   experiment below tries it. The next chapter shows which masks there are, and why.",
+            text: "With a [causal mask](causal-mask), a token sees only itself and the tokens before it. A \
+                   shuffle changes which tokens those are, and with them the output. Even without positions, \
+                   such a model can learn something about order. The last experiment below tries it.",
             set: |link| {
                 put(link, Experiment::Shuffle);
                 link.qkv.causal = true;
@@ -90,18 +90,20 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One step of T² work",
-            text: "A recurrent layer reads a text of T tokens in T steps, each waiting for the one before. Attention \
-                   compares all T tokens with all T at once: T × T scores, but no waiting. A GPU, the chip that most \
-                   models train on, has thousands of hands, and waiting leaves them idle.\n\n\
-                   The figure measures both on your machine, right now. Pause training for a steady result. {cost}",
+            text: "A recurrent layer reads T tokens in T steps, each waiting for the one before. Attention \
+                   compares all T tokens with all T at once: T × T scores, but no waiting. The figure measures \
+                   both on your machine. Pause training for a steady result. {cost}\n\n\
+                   + Why does waiting matter on a GPU?\n\n\
+                   A GPU is the chip that most models train on. It has thousands of hands, and waiting leaves \
+                   them idle.",
             set: |link| put(link, Experiment::Cost),
             asks: &["qkv-cost"],
         },
         Beat {
             title: "What you can do now",
-            text: "You can work out an attention weight by hand, from query and key to share. You can say why scores \
-                   are divided by a square root, what attention knows of order, and what it costs. The next chapter \
-                   decides who may look at whom.",
+            text: "You can work out an attention weight by hand, from query and key to share. You can say why \
+                   scores are divided by a square root, what attention knows of order, and what it costs. The \
+                   next chapter decides who may look at whom.",
             set: |_| {},
             asks: &[],
         },

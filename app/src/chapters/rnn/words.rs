@@ -19,55 +19,48 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In the late 1980s, many networks read a text through a window of fixed length. What had left the \
-                   window was gone. In 1990 Jeffrey Elman gave his network a memory instead: the \
+            text: "In the late 1980s, many networks read a text through a window of fixed length. What had left \
+                   the window was gone. In 1990 Jeffrey Elman gave his network a memory instead: the \
                    [state](hidden-state), a strip of numbers.\n\n\
-                   Press “Unroll one step” and watch what is copied. A second network, an LSTM, trains beside this \
-                   one; you will meet it later.",
+                   Press “Unroll one step” and watch what is copied.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "One cell and a loop",
-            text: "Imagine reading with one small index card as your only memory. You read a character, look at your \
-                   card, and rewrite the card before the next character comes. Whatever you want to know later must \
-                   be on it.\n\n\
-                   The network in the figure does just that. It is drawn as a cell with a loop: the state that \
-                   leaves it comes back in at the next step. Its card is the state, {units} numbers here.\n\n\
-                   The [character](#input \
-                   input) comes in through a matrix, a table of numbers called [W](#w weight), and the previous \
-                   state through another, [U](#u weight). Together they make the [new state](#state hidden), from \
-                   which a third matrix, [V](#v weight), works out what is [expected next](#output output). \
-                   Applying the same rule to the network’s own last state, step after step, is called \
-                   [recurrence](recurrence).",
+            text: "Imagine reading with one small index card as your only memory. At each [character](#input \
+                   input) you rewrite it, and it must hold all that you’ll need later. The network’s card is its \
+                   [state](#state hidden), {units} numbers. Follow the loop: the state that leaves the cell comes \
+                   back in at the next step.\n\n\
+                   + What do W, U and V do?\n\n\
+                   The character comes in through a matrix, a table of numbers called [W](#w weight), and the \
+                   previous state through another, [U](#u weight). Together they make the new state, from which a \
+                   third matrix, [V](#v weight), works out what is [expected next](#output output). Applying the \
+                   same rule to the network’s own last state, step after step, is called [recurrence](recurrence).",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Unroll one step",
-            text: "A loop is hard to follow by eye, so go around it once and draw what was used: a copy of the cell \
-                   for step 1 (t = 1), with its character, its state and its guess. The rest of the sentence stays in \
-                   the loop. This is called [unrolling](unrolling).\n\n\
-                   Nothing new was built: it is the same cell, drawn twice.",
+            text: "A loop is hard to follow. So go around it once and draw a copy of the cell for step 1 (t = 1), \
+                   with its character, state and guess. This is called [unrolling](unrolling). Nothing new was \
+                   built: it is the same cell, drawn twice.",
             set: |link| link.rnn.columns = 1,
             asks: &[],
         },
         Beat {
             title: "The whole sentence",
-            text: "Unrolled to the end of the sentence, the loop is a deep network with one layer per \
-                   character: {length} for yours. At the top of each column you see the character that should come \
-                   next, and what the network expects. Compare them.\n\n\
-                   All arrows between columns point to the right, so a state knows what has been read so far, and \
-                   nothing of what comes later.",
+            text: "Unrolled to the end, the loop is a deep network with one [layer](layer) per character: \
+                   {length} here. All arrows between columns point to the right, so no state knows what comes \
+                   later. At the top of each column, compare the true next character with the guess.",
             set: |link| link.rnn.columns = 64,
             asks: &["rnn-past"],
         },
         Beat {
             title: "The same matrices everywhere",
-            text: "Point at a U in the figure, and every copy lights up, because there is only one U. When training \
-                   changes it, all copies change at once. So what the network learns at one place in a text, it can \
-                   use at every other.\n\n\
-                   A longer sentence needs more steps. Does it also need more [parameters](parameter)?",
+            text: "The state goes to the next step through the matrix [U](#u weight). Point at one U, and every \
+                   copy lights up: there is only one U. What the network learns at one place in a text, it can use \
+                   at every other. Does a longer sentence need more [parameters](parameter)?",
             set: |link| {
                 link.rnn.columns = 8;
                 link.rnn.matrix = MatrixChoice::U;
@@ -76,12 +69,14 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One unit is one sum",
-            text: "The state looks mysterious, but each of its numbers, its [units](unit), comes from one sum. The \
-                   weights in that sum are one row of W and one row of U. Take the weight for the character, each unit \
-                   of the previous state times its weight, and a [bias](bias), a number that is always added. Add them \
-                   all up, and let [tanh](tanh) squeeze the sum into the range from −1 to 1.\n\n\
-                   In the figure each bar begins where the one above it ended. Choose another unit or another t, and \
-                   follow the bars to the result.",
+            text: "Each number of the state, a [unit](unit), comes from one sum. Add up the weight for the \
+                   character, each unit of the previous state times its weight, and a [bias](bias). Then \
+                   [tanh](tanh) squeezes the sum to between −1 and 1. Follow the bars: each begins where the one \
+                   above it ended.\n\n\
+                   + Which weights are these?\n\n\
+                   They are one row of W and one row of U. From its row of W, the unit takes the weight for the \
+                   character. From its row of U, it takes a weight for each unit of the previous state. The bias \
+                   is a number that is always added. Choose another unit or another t, and follow the bars again.",
             set: |link| {
                 link.view = super::SUM.into();
                 link.rnn.columns = 8;
@@ -92,10 +87,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Change one character",
-            text: "At t = {edit} the network now reads a different character. Which states notice? Under each column, \
-                   Δ says how far its state has moved. Click any character and type another one.\n\n\
-                   Then follow Δ to the right: how soon does the difference fade? This gives you an idea of how long \
-                   the network remembers a single character.",
+            text: "At t = {edit} the network now reads a different character. Under each column, Δ says how far \
+                   its state has moved. Follow Δ to the right: how soon it fades hints at how long the network \
+                   remembers one character. Click any character and type another.",
             set: |link| {
                 link.rnn.columns = 64;
                 link.rnn.edit = 5;
@@ -104,13 +98,14 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Thrown off",
-            text: "To write, the network draws a character and then reads it, as if you had written it. A model that \
-                   reads its own output is called [autoregressive](autoregressive). Whatever it writes becomes its \
-                   past, mistakes included.\n\n\
-                   Here one odd character is forced on it, at place {odd}. The stronger the color, the more a \
-                   character surprised the network. An LSTM, a kind of cell that a later chapter takes apart, writes \
-                   too: which of the two recovers sooner? The view “Recovery” measures this on [held-out](held-out) \
-                   text while training is paused.",
+            text: "To write, the network draws a character and then reads it, as if you had written it. Here one \
+                   odd character is forced on it, at place {odd}. The stronger the color, the greater the \
+                   surprise. An LSTM, a cell from a later chapter, writes too. Which recovers sooner?\n\n\
+                   + What becomes of a mistake?\n\n\
+                   Whatever the network writes becomes its past, mistakes included. A model that reads its own \
+                   output is called [autoregressive](autoregressive).\n\n\
+                   The LSTM trains beside this network. Pause training, and the view “Recovery” measures on \
+                   [held-out](held-out) text which of the two recovers sooner.",
             set: |link| {
                 link.view = "writing".into();
                 link.rnn.odd = 20;
@@ -119,10 +114,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What you can do now",
-            text: "You can draw a recurrent network folded and unrolled, and say what is copied and what is shared. \
-                   You can work out one unit by hand, and say how far a changed character reaches and why it never \
-                   reaches back. One thing is still missing: how does the network learn which early character mattered \
-                   for a late guess? The next chapter sends the error back through time.",
+            text: "You can unroll a recurrent network, say what its copies share, and work out one unit by hand. \
+                   You can say how far a changed character reaches. But how does the network learn which early \
+                   character mattered? The next chapter sends the error back through time.",
             set: |_| {},
             asks: &[],
         },

@@ -105,43 +105,41 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "A translation rarely has as many words as its source, and their order often differs. So in 2014 \
-                   two groups, one around Cho and one around Sutskever, used a pair of networks: one reads the whole \
-                   source, and the other writes.\n\n\
-                   Here you train such a pair. It learns to write: {task}. Above the figure you see whether it got \
-                   this one right.",
+            text: "A translation rarely has as many words as its source, and their order often differs. So in 2014 two \
+                   groups, around Cho and around Sutskever, used two networks: one reads the whole source, and the \
+                   other writes. Here you train such a pair to write {task}.\n\n\
+                   Look above the figure: did it get this one right?",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Read all, then write",
-            text: "Think of an interpreter who hears a whole sentence first, and only then speaks. The \
-                   [encoder](encoder) reads the source one character per step, and after the last one the \
-                   [decoder](decoder) starts to write. It stops when it writes *end*, so the answer may be longer or \
-                   shorter than the source.\n\n\
-                   Press “Write one more” to follow it: each character it writes becomes its next input. In \
-                   training, it is always given the right character instead, even if it guessed wrong. This is \
-                   [teacher forcing](teacher-forcing).",
+            text: "The [encoder](encoder) reads the source, one character per step. Only then does the \
+                   [decoder](decoder) write, until it writes *end*, so the answer may be longer or shorter than the \
+                   source.\n\n\
+                   Press “Write one more” to follow it: each character it writes becomes its next input.\n\n\
+                   + What if it guesses wrong in training?\n\n\
+                   In training, the decoder’s next input is always the right character, even if it guessed wrong. This \
+                   is [teacher forcing](teacher-forcing).",
             set: |link| link.seq2seq.at = 1,
             asks: &["seq2seq-fed"],
         },
         Beat {
             title: "One vector in between",
             text: "All that passes from reader to writer is [one vector](#seq2seq-c hidden), the encoder’s last \
-                   [state](hidden-state). It has {hidden} numbers, whether the source has 2 letters or 10. This \
-                   narrow neck is called the **bottleneck**, and the whole is called an \
-                   [encoder-decoder](encoder-decoder) or **seq2seq** model.\n\n\
-                   Point at the states on the left, and the line below says how far each letter moved the state. \
-                   What a later letter pushes out is gone.",
+                   [state](hidden-state). It has {hidden} numbers, whether the source has 2 letters or 10. This narrow \
+                   neck is the **bottleneck** of the [encoder-decoder](encoder-decoder), or **seq2seq** model.\n\n\
+                   Point at a letter on the left to read how far it moved the state.\n\n\
+                   + Can an early letter get lost?\n\n\
+                   Yes. What a later letter pushes out of the state is gone.",
             set: |_| {},
             asks: &["seq2seq-half"],
         },
         Beat {
             title: "Accuracy and length",
-            text: "When is one vector too small? This curve shows, for each length of source, how many \
-                   [held-out](held-out) answers are correct down to the last character. Strings to the right of the \
-                   mark are longer than any in training. Press Train, and watch at which lengths the curve rises \
-                   first. {lengths}",
+            text: "When is one vector too small? The curve shows how many [held-out](held-out) answers are \
+                   correct to the last character, by length of source. To the right of the mark, sources are \
+                   longer than any in training. Press Train: where does the curve rise first? {lengths}",
             set: |link| {
                 link.seq2seq.example = 2;
                 link.view = "lengths".to_owned();
@@ -150,10 +148,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A narrower neck",
-            text: "If the neck is the trouble, a narrower one should make it worse. Here the vector has only \
-                   {hidden} numbers. Press Train: at which lengths does the curve rise, and where does it stay low?\n\n\
-                   The first experiment under “Try it” trains two models side by side: one with 32 numbers, and one \
-                   with 8.",
+            text: "If the neck is the trouble, a narrower one should make it worse. Here the vector has only {hidden} \
+                   numbers. Press Train: at which lengths does the curve rise?\n\n\
+                   The first experiment under “Try it” compares 32 numbers with 8.",
             set: |link| {
                 link.seq2seq.hidden = 8;
                 link.view = "lengths".to_owned();
@@ -162,11 +159,13 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The order of reading",
-            text: "Does it matter at which end the reading starts? Now the task is to copy, and the source is read \
-                   from its end, so the letter written first is the one read last. Sutskever’s group also read \
-                   English sentences from the end, and found that their French translations improved.\n\n\
-                   Press Train. The third experiment under “Try it” trains this model beside one that reads from the \
-                   start. Which curve is higher?",
+            text: "Does it matter at which end the reading starts? Here the model learns to copy, and it reads from \
+                   the end: the letter written first is read last.\n\n\
+                   The third experiment under “Try it” trains it beside one that reads from the start. Which curve is \
+                   higher?\n\n\
+                   + Did this help in translation?\n\n\
+                   Yes. Sutskever’s group also read English sentences from the end, and found that their French \
+                   translations improved.",
             set: |link| {
                 (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true);
                 link.view = "lengths".to_owned();
@@ -175,29 +174,30 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What must be kept",
-            text: "A source can be long and still say little. “The 3rd of May 1998” has 19 characters, but its \
-                   answer needs only a day, a month and a year. The vector does not have to hold the source, only \
-                   what the answer needs.\n\n\
-                   Train, then type a date of your own. So far {dates} of the held-out dates are correct.",
+            text: "The vector has to keep only what the answer needs. “The 3rd of May 1998” has 19 characters, but its \
+                   answer needs only a day, a month and a year. So far {dates} of the held-out dates are correct.\n\n\
+                   Train, then type a date of your own.",
             set: |link| link.seq2seq.task = PairTask::Dates,
             asks: &["seq2seq-date"],
         },
         Beat {
             title: "A good start can end badly",
-            text: "So far the decoder has always taken the likeliest character. This is **greedy** decoding, and it \
-                   never goes back, though a likely start may have only unlikely endings. [Beam search](beam-search) \
-                   keeps several beginnings, the **beam**: it continues each, then keeps only the likeliest few.\n\n\
-                   An answer’s probability is the product of its characters’ probabilities. The table shows what the \
-                   search found. Train a little, then type a hard source. Is the beam’s best answer likelier than \
-                   the greedy one, and is it also right?",
+            text: "So far decoding was **greedy**: always the likeliest character. But a likely start may have only \
+                   unlikely endings. [Beam search](beam-search) continues several beginnings, the **beam**, and keeps \
+                   the likeliest few.\n\n\
+                   Train a little, then type a hard source. Is the beam’s best answer likelier than the greedy one, \
+                   and is it right?\n\n\
+                   + How likely is a whole answer?\n\n\
+                   Its probability is the product of its characters’ probabilities. The table shows what the search \
+                   found.",
             set: |link| link.view = "beam".to_owned(),
             asks: &[],
         },
         Beat {
             title: "What you can do now",
-            text: "You can say what an encoder and a decoder do, and what passes between them. You can read \
-                   a curve of accuracy against length, and say why one vector of fixed size is a bottleneck. \
-                   The next chapter lets the decoder look back at the source.",
+            text: "You can say what passes from an encoder to a decoder, and why one vector of fixed size is a \
+                   bottleneck. You can read a curve of accuracy against length. The next chapter lets the decoder look \
+                   back at the source.",
             set: |_| {},
             asks: &[],
         },

@@ -14,110 +14,103 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "A computer can easily check whether two words are spelled alike, but not whether they mean \
-                   something similar. For that, words must become numbers. In 1958 Frank Rosenblatt presented the \
-                   perceptron, which multiplied each number in a list by a weight and added up the results. Every \
-                   neural network in this course still does that, with longer lists.\n\n\
-                   Here are the few calculations that they all share. Each is a drawing that you can move by hand, \
-                   with the mouse, a finger or the sliders. You can skip this chapter: in later ones, the notes on new \
-                   words lead back here.",
+            text: "To compare what words mean, a computer needs numbers. In 1958 Frank Rosenblatt presented the \
+                   perceptron, which multiplied each number in a list by a [weight](weight) and added up the results. \
+                   Every neural network in this course still does that. Here are the few calculations they all share. \
+                   Drag an arrow to begin.\n\n\
+                   + Do you need this chapter?\n\n\
+                   You can skip it: in later chapters, the notes on new words lead back here.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "A list is an arrow",
-            text: "What does a list of numbers look like? Take two, such as 3 and 1: go 3 across and 1 up, and draw an \
-                   arrow to that place. The list and the arrow say the same thing, so both are called a **vector**.\n\n\
-                   Drag the tips of a and b, and watch the lists. In the next chapter each piece of text gets a list \
-                   like these, its [embedding](embedding), only longer.",
+            text: "Take a list of two numbers, such as 3 and 1. Go 3 across and 1 up, and draw an arrow there. \
+                   The list and the arrow say the same thing, so either is called a **vector**. Drag the tips of \
+                   a and b, and watch the lists.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Adding lists",
-            text: "How can one list say two things at once? Add two lists of the same length, place by place. With \
-                   arrows this is a walk: first along a, then along b.\n\n\
-                   The sum carries something of both. The first GPT used it for each piece of text, adding two lists: \
-                   one says what the piece is, the other says where it stands.",
+            text: "To say two things with one list, add two lists of the same length, place by place. The sum carries \
+                   something of both. With arrows this is a walk: first along a, then along b. Drag a tip, and watch \
+                   the sum.\n\n\
+                   + What did the first GPT add?\n\n\
+                   In the next chapter each piece of text gets a list like these, only longer: its \
+                   [embedding](embedding). It says what the piece is. The first GPT added a second list to it, which \
+                   says where the piece stands.",
             set: |link| link.start.shows = Shows::Sum,
             asks: &[],
         },
         Beat {
             title: "How much do they agree?",
-            text: "This time, multiply place by place and add up the results. This is the **dot product**, or \
-                   [inner product](inner-product), and it is {dot} now.\n\n\
-                   Keep b about as long as it is and turn it toward a, and the number grows. Turn it away, and the \
-                   number shrinks: at a right angle it is 0, and beyond that it is negative. So one number says how \
-                   much two lists agree, though longer arrows count for more.\n\n\
-                   The broad band is the shadow that b drops straight onto the line of a. Multiply its length by the \
-                   length of a, and you have the dot product, with a minus sign if the shadow points away from a. The \
-                   [attention](attention) in a transformer compares lists in this way.",
+            text: "This time, multiply place by place and add up the results. This is the **dot product**, or [inner \
+                   product](inner-product): {dot} now. It says how much two lists agree, though longer arrows count \
+                   for more. Turn b away from a: the number is 0 at a right angle, and negative beyond it.\n\n\
+                   + What is the broad band?\n\n\
+                   It is the shadow that b drops straight onto the line of a. Multiply its length by the length of a, \
+                   and you have the dot product, with a minus sign if the shadow points away from a.\n\n\
+                   The [attention](attention) in a transformer compares lists by their dot products.",
             set: |link| link.start.shows = Shows::Product,
             asks: &["start-flip"],
         },
         Beat {
             title: "Many questions at once",
-            text: "A dot product gives one answer. Stack many lists as the rows of a **matrix**, take the dot product \
-                   of each row with one input x, and you get as many answers as there are rows. This is a [matrix \
-                   product](matrix-product), and a model spends most of its time on it.\n\n\
-                   Drag x, and the answers change. Drag the tip of arrow 2, and only the second answer changes, \
-                   because each row asks the input its own question. The numbers in the rows are called \
-                   [weights](weight), and they are what training changes.",
+            text: "A **matrix** is a stack of lists, its rows. Each row asks the input x its own question, and their \
+                   dot product is the answer. All the answers are the [matrix product](matrix-product). Training \
+                   changes the numbers in the rows, the weights. Drag x, then arrow 2: which answers change?",
             set: |link| link.view = "matrix".into(),
             asks: &[],
         },
         Beat {
             title: "Scores into shares",
-            text: "What comes after “th”? A model answers with a score for each letter, and a score can be any number. \
-                   To pick a letter at random, we need each letter’s share of one whole. The drawing shows \
-                   four letters.\n\n\
-                   [Softmax](softmax) turns scores into shares. It raises a fixed number, about 2.72, to the power of \
-                   each score, and divides each result by their sum. Now each letter has a [probability](probability). \
-                   The letter “a” has a share of {share}: pull its score up, and its share grows while all the others \
-                   shrink.",
+            text: "A model scores each letter that may follow “th.” [Softmax](softmax) turns the scores into \
+                   shares of one whole, the [probabilities](probability). It raises a fixed number, about 2.72, \
+                   to the power of each score, and divides each result by their sum. Pull up the score of “a”: \
+                   its share is {share} now.\n\n\
+                   + Why not keep the scores?\n\n\
+                   A score can be any number. To pick a letter at random, we need each letter’s share of one \
+                   whole. If you pull one score up, its share grows while all the others shrink.",
             set: |link| link.view = "shares".into(),
             asks: &["start-add", "start-zero"],
         },
         Beat {
             title: "How steep is it?",
-            text: "Training asks the same thing about every weight: if you turn it up a little, how fast does the \
-                   error rise? The answer is the **slope**. In the drawing, the height is the error.\n\n\
-                   You can measure it. Move w to the right by a small nudge h, see how much the height changes, and \
-                   divide this rise by the nudge. Now make the nudge smaller and smaller: the result comes closer and \
-                   closer to the slope. A model has one slope for each of its weights, and the list of all of them is \
-                   the [gradient](gradient).",
+            text: "The **slope** says how fast the error, drawn here as height, rises if you turn a weight up a \
+                   little. The slopes of all weights are the [gradient](gradient). Nudge w by h, and divide the rise \
+                   by h. Make h smaller and smaller: the result approaches the slope.",
             set: |link| link.view = "slope".into(),
             asks: &[],
         },
         Beat {
             title: "Slopes multiply",
-            text: "A model is a chain in which each link feeds the next. If you nudge the start, what arrives at the \
-                   end? Here every link is a straight line, so even a large nudge works. Nudge the start by 1: link 1 \
-                   multiplies the nudge by its slope, link 2 multiplies the result by its own, and so on.\n\n\
-                   So the slope of the whole chain is the product of all its slopes: the **chain rule**. Training \
-                   works out these products from the end back to the start, which is called \
-                   [backpropagation](backpropagation). Drag the dot at the end of a line to change its slope. A nudge \
-                   of 1 now comes out as {chain}.",
+            text: "A model is a chain in which each link feeds the next. Here each link is a straight line, which \
+                   multiplies a nudge by its slope. So the chain’s slope is the product of all slopes: the **chain \
+                   rule**. Drag a dot: a nudge of 1 now comes out as {chain}.\n\n\
+                   + How does training use this?\n\n\
+                   Training works out these products from the end back to the start, which is called \
+                   [backpropagation](backpropagation).",
             set: |link| link.view = "chain".into(),
             asks: &["start-twenty"],
         },
         Beat {
             title: "One step downhill",
-            text: "Let the height of this curve be the [loss](loss), the error of a model with a single weight w. We \
-                   want to go down, but how, without seeing the whole curve? In 1847 Augustin-Louis Cauchy described a \
-                   way. Think of a walker in fog: feel which way is up, and step the opposite way.\n\n\
-                   The step is the slope times a small number, the [learning rate](learning-rate), so steep ground \
-                   gives a long step and level ground gives none. Press “One step” a few times.",
+            text: "The height here is the [loss](loss), the error of a model with a single weight w. To go down, step \
+                   against the slope. A step is the slope times a small number, the [learning rate](learning-rate). \
+                   Press “One step” a few times: where are the steps long?\n\n\
+                   + Where does this method come from?\n\n\
+                   In 1847 Augustin-Louis Cauchy described it. Think of a walker in fog, who can’t see the whole \
+                   curve: feel which way is up, and step the opposite way.\n\n\
+                   Every model that trains in this course takes steps like these, with all its weights at once.",
             set: |link| link.view = "valley".into(),
             asks: &[],
         },
         Beat {
             title: "A hundred steps",
-            text: "The walk stops in the nearer valley, although the other is deeper: with short steps it can’t climb \
-                   over the hill between them.\n\n\
-                   Drag the start to another place: where does the walk end now? Drag the gray points to build a curve \
-                   of your own, then turn up the rate until the steps jump across the valley. Every model that trains \
-                   in this course takes steps like these, with all its weights at once.",
+            text: "The walk stops in the nearer valley, although the other is deeper: short steps can’t climb over the \
+                   hill between them. Drag the start or the gray points: where does it end now? Then turn up the rate \
+                   until the steps jump across the valley.",
             set: |link| {
                 link.view = "valley".into();
                 link.start.steps = 100;
@@ -127,8 +120,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What you can do now",
             text: "You can see a list of numbers as an arrow, and say what a dot product, a matrix product and softmax \
-                   work out. You know what a slope is, why slopes multiply, and how a walk downhill finds a valley. \
-                   That is enough to start: the rest is explained where you need it.",
+                   work out. You know what a slope is, why slopes multiply, and how a walk downhill finds a valley.",
             set: |_| {},
             asks: &[],
         },

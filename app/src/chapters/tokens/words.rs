@@ -21,33 +21,29 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "Around 2015, networks that translated knew a fixed list of words, and any other word came out as \
-                   “unknown”. In 2016 Sennrich, Haddow and Birch built words from frequent pieces, so that any word \
-                   could be written.\n\n\
-                   Such a piece of text is called a [token](token). Here your sentence is cut into tokens in three \
-                   ways. Press Merge to grow the pieces.",
+            text: "Around 2015, networks that translated knew a fixed list of words, and any other word came out \
+                   as “unknown.” In 2016 Sennrich, Haddow and Birch built words from frequent pieces, so any \
+                   word could be written. Such a piece of text is a [token](token). Press Merge to grow your \
+                   sentence’s pieces.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "A character is a number",
-            text: "The list of all tokens is called the [vocabulary](vocabulary), and a token’s place on that list \
-                   is its **id**. The id stands under each token.\n\n\
-                   The simplest cut makes each character a token. The list of all characters in the training text \
-                   has {character-ids} ids here. Two of them are special. One stands for the end of a line. The \
-                   other is **unknown**, and all characters that never occur in the text must share it, so they \
-                   can’t be told apart.",
+            text: "The list of all tokens is the [vocabulary](vocabulary), and a token’s place on that list is its \
+                   **id**. In the simplest cut, each character is a token. Characters that never occur in the training \
+                   text share one id, **unknown**. Look at the ids under the characters.\n\n\
+                   + How many ids are there?\n\n\
+                   The row of characters has {character-ids} ids here, and two of them are special. One stands for the \
+                   end of a line. The other is unknown: the characters that share it can’t be told apart.",
             set: |link| link.tokens.merges = 0,
             asks: &[],
         },
         Beat {
             title: "A byte is a number too",
-            text: "Is there a cut that leaves nothing unknown? A computer stores any text as bytes, which are \
-                   numbers from 0 to 255, so 256 ids are enough for every text in every language. (The row of bytes \
-                   has one more, for the end of the line.) The price is length: an é takes two bytes, and most emoji \
-                   take four or more.\n\n\
-                   Your sentence has {characters} tokens as characters and {bytes} as bytes. Add an é to it and \
-                   compare the rows.",
+            text: "A computer stores any text as bytes, numbers from 0 to 255, so 256 ids are enough for every \
+                   text in every language. The price is length: your sentence has {characters} tokens as \
+                   characters and {bytes} as bytes. Type an é and compare the rows.",
             set: |link| {
                 link.tokens.scheme = Scheme::Bytes;
                 link.tokens.merges = 0;
@@ -56,11 +52,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Frequent pairs become one token",
-            text: "People who write shorthand have one sign for “the”, because they write it so often. [Byte-pair \
-                   encoding](bpe) works the same way. It finds the two neighbors that stand together most often in the \
-                   text, makes them one token, and then does it again.\n\n\
-                   Here {merges} merges have been made. As bytes the text has {text-bytes} tokens, and now it has \
-                   {text-pairs}. But each merge also adds one id to the vocabulary. Press Merge and watch both curves.",
+            text: "[Byte-pair encoding](bpe) finds the two neighboring tokens that stand together most often in the \
+                   text, makes them one, and does it again. Here {merges} merges have shortened the text from \
+                   {text-bytes} byte tokens to {text-pairs}, but each adds an id to the vocabulary. Press Merge and \
+                   watch both curves.",
             set: |link| {
                 link.tokens.scheme = Scheme::Pairs;
                 link.tokens.merges = 40;
@@ -70,14 +65,14 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "An id picks a row",
-            text: "An id is only a name, like the number on a locker: what counts is inside. The model keeps a table \
-                   with one row of numbers for each id. That row is the token’s [embedding](embedding), and the whole \
-                   table is called the embedding too. The model looks up the id and works with the numbers in its row, \
-                   which training changes.\n\n\
-                   In formulas, the lookup is written as a product. A [one-hot vector](one-hot) is a list of numbers \
-                   with a [1](#one-hot input) at the id and 0 everywhere else. Multiply each row of the \
-                   [table](#embedding weight) by its number in that list, and add up the rows. All rows but one are \
-                   multiplied by 0, so only that one is left. Click a number below the table to see the sum behind it.",
+            text: "An id is only a name, like the number on a locker: what counts is its row in a [table](#embedding \
+                   weight). The row and the table are both called [embedding](embedding), and training changes them. A \
+                   product with a [one-hot vector](one-hot) picks the row. Click a number below the table to see its \
+                   sum.\n\n\
+                   + How does a product pick a row?\n\n\
+                   A one-hot vector is a list of numbers with a [1](#one-hot input) at the id and 0 everywhere else. \
+                   Multiply each row of the table by its number in that list, and add up the rows. All rows but one \
+                   are multiplied by 0, so only that one is left.",
             set: |link| {
                 link.tokens.token = 34;
                 link.view = "embedding".into();
@@ -86,25 +81,23 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Tokens that behave alike",
-            text: "Which tokens look alike to the model? Every row is a point, and its numbers say where the point \
-                   lies. A row has {width} numbers, but a screen has only two directions, so the map shows the two \
-                   directions in which the points spread most, their [principal components](principal-component). The \
-                   points start at random, and training moves them. If two tokens are often followed by the same \
-                   tokens, similar rows serve both well, so their points tend to move closer together.\n\n\
-                   {map}",
+            text: "Every row is a point, and its numbers say where it lies. If two tokens are often followed by the \
+                   same tokens, similar rows serve both well. So training tends to move their points closer together. \
+                   Do vowels and consonants lie apart on the map?\n\n\
+                   + How does a row fit on a screen?\n\n\
+                   A row has {width} numbers, but a screen has only two directions. So the map shows the two in which \
+                   the points spread most, their [principal components](principal-component).",
             set: |link| link.view = "map".into(),
             asks: &[],
         },
         Beat {
             title: "A window makes the examples",
-            text: "A model learns from questions with answers, and a text is full of them: cover the next token and \
-                   guess it. Nobody has to write the answers, because the text already has them.\n\n\
-                   Slide the window. Each token in it makes one example: given the text up to and including this \
-                   token, guess the one after it, the **target**. So a window of {window} tokens holds {window} \
-                   examples. What the model may look at before it guesses is called its [context](context).\n\n\
-                   The last column says how much the target surprised the model: the less probable the model found \
-                   it, the larger the number. The average over many windows is the [loss](loss), at the bottom of \
-                   the page.",
+            text: "Cover the next token of a text, and you have an example to learn from: guess that token, the \
+                   **target**. The text has the answer. What the model may look at is its [context](context). Slide \
+                   the window: each of its {window} tokens makes one example.\n\n\
+                   + What does the last column say?\n\n\
+                   It says how much the target surprised the model: the less probable the model found it, the larger \
+                   the number. The average over many windows is the [loss](loss), at the bottom of the page.",
             set: |link| {
                 link.tokens.at = 30;
                 link.view = "window".into();
@@ -113,13 +106,14 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A sentence is a product",
-            text: "How [probable](probability) is a whole sentence? Ask how probable its first token is, then how \
-                   probable the second is, given the first, and so on, and multiply all the answers. This is the \
-                   **chain rule of probability**, and a [language model](language-model) is a machine that gives the \
-                   answers.\n\n\
-                   The last factor belongs to the **end token**: nobody says in advance how long a sentence will be, \
-                   so the model must also say when it stops. Because the product soon gets tiny, people add up the \
-                   logarithms of the factors instead. Point at a card to read its factor and the logarithm.",
+            text: "How [probable](probability) is a sentence? Multiply the probability of its first token, that \
+                   of the second given the first, and so on: this is the **chain rule of probability**. A \
+                   [language model](language-model) gives the factors, and one for stopping: the **end token**. \
+                   Point at a card to read one.\n\n\
+                   + Why an end token, and why logarithms?\n\n\
+                   Nobody says in advance how long a sentence will be, so the model must also say when it stops.\n\n\
+                   The product soon gets tiny, so people add up the logarithms of the factors instead. Each card \
+                   tells the logarithm of its factor too.",
             set: |link| {
                 link.tokens.scheme = Scheme::Pairs;
                 link.tokens.merges = 300;
@@ -130,9 +124,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What you can do now",
             text: "You can cut a text into characters, bytes or byte pairs, and say what each cut costs. You can say \
-                   what an embedding is, and why looking up a row equals a product with a one-hot vector. You can \
-                   write the probability of a sentence as a product. But where do good factors come from? The next \
-                   chapter begins with counting.",
+                   what an embedding is, and write the probability of a sentence as a product. Where do good factors \
+                   come from? The next chapter begins with counting.",
             set: |_| {},
             asks: &[],
         },

@@ -10,93 +10,96 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "You opened this model from files. It has {weights} million [parameters](parameter) in {blocks} \
-                   blocks, with {heads} [heads](head) in each. It knows {vocabulary} [tokens](token): pieces of text, \
-                   from single characters to whole words. This is how it writes:\n\n\
+            text: "This model, from your files, has the form of GPT-2 (Radford and others, 2019). It has {weights} \
+                   million [parameters](parameter) in {blocks} blocks, with {heads} [heads](head) in each. It \
+                   knows {vocabulary} [tokens](token), from single characters to whole words. This is how it \
+                   writes:\n\n\
                    {written}\n\n\
-                   It has the form of GPT-2, which Radford and others published in 2019. The small GPT of this course is \
-                   built the same way, so you can read every figure as before. The model runs in your tab, and your \
-                   files stay on your computer.\n\n\
-                   The one thing you can’t do here is train it. To train a model of your own again, open the settings \
-                   and press “Start over”.",
+                   You can’t train it. To train your own again, press “Start over” in the settings.\n\n\
+                   + Where does it run?\n\n\
+                   The model runs in your tab, and your files stay on your computer. The small GPT of this course \
+                   is built the same way, so you can read every figure as before.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Where it looks",
-            text: "Click the sentence and write your own. Then point at a token. The arcs show how much one head, at this \
-                   token, looks at it and at each token before it. This is [attention](attention).\n\n\
-                   The small pictures beside the figure are the other heads: one row for each of the {blocks} layers. \
-                   Press some. Do they look at different tokens?",
+            text: "Click the sentence to write your own, then point at a token. The arcs show how much one head \
+                   looks from there at each token so far. This is [attention](attention). The small pictures are \
+                   the other heads, in {blocks} layers.\n\n\
+                   Press some: do they look at different tokens?",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Where spare weight goes",
-            text: "Each small picture is one head. How many have one column of strong color at the left? Such a head puts \
-                   most of its weight on the first token. Change the sentence in the view “Attention”, and look again: \
-                   does the column stay?\n\n\
-                   The weights of a row add up to 1, so a head must put them somewhere, even when no token is of use. \
-                   That is how Xiao and others (2023) explain why large models look so much at the first few tokens. \
-                   They named these **attention sinks**. In the test in the next section, more than half of \
-                   the weight goes to the first token in {sinks}.",
+            text: "Each small picture is one head. How many have a column of strong color at the left? Such a head \
+                   puts most of its weight on the first token.\n\n\
+                   Change the sentence in the view “Attention”: does the column stay?\n\n\
+                   + Why the first token?\n\n\
+                   The weights of a row add up to 1, so a head must put them somewhere, even when no token is of \
+                   use. That is how Xiao and others (2023) explain why large models look so much at the first few \
+                   tokens. They named these **attention sinks**. In the next section’s test, more than half of the \
+                   weight goes to the first token in {sinks}.",
             set: |link| link.view = "heads".into(),
             asks: &[],
         },
         Beat {
             title: "Heads with a job",
-            text: "What does a head do? Test it. The model reads {random} random tokens, and then the same ones again. \
-                   The figure says where each head looks.\n\n\
-                   Choose a job, then press a cell with a strong color. That head opens on your own sentence. For an \
-                   induction head, write one that says something twice.\n\n\
-                   One job stands out. An **induction head** finds where the current token stood before, and \
-                   looks at the token that came next there. It makes that token more probable now (Olsson \
-                   and others 2022). {best}.\n\n\
-                   Such heads let a model continue what it has read once, even nonsense. In this test, the model’s \
-                   [loss](loss) is {copies}. If the second number is much lower, the model copies.",
+            text: "In this test, the model reads {random} random tokens, then the same ones again. An \
+                   **induction head** finds where the current token stood before, and looks at what came next \
+                   there.\n\n\
+                   Choose a job, then press a cell with a strong color. That head opens on your sentence.\n\n\
+                   + What are induction heads good for?\n\n\
+                   It looks at a token that may come again. {best}. Such a head makes that token more probable \
+                   now (Olsson and others 2022).\n\n\
+                   So a model can continue what it has read once, even nonsense. In this test, its [loss](loss) \
+                   is {copies}. If the second number is much lower, it copies. To see this yourself, write a \
+                   sentence that says something twice.",
             set: |link| link.view = "jobs".into(),
             asks: &["opened-induction"],
         },
         Beat {
             title: "When does it know?",
-            text: "The [residual stream](residual-stream) runs through all blocks, and only what comes out at the end \
-                   becomes the distribution of the next token. But you can read the stream earlier. Take it \
-                   after any block, and treat that block as the last. This is the **logit lens** \
-                   (nostalgebraist 2020).\n\n\
-                   Choose a token in the sentence. The table gives the best guess after each block. The grid shows how \
-                   probable the final guess is there: the stronger the color, the more probable. Does it rise slowly, or \
-                   all at once?",
+            text: "Only what leaves the last block becomes the distribution of the next token. But the **logit \
+                   lens** (nostalgebraist 2020) reads the [residual stream](residual-stream) after any block, as \
+                   if that block were the last.\n\n\
+                   Choose a token. Does the final guess become probable slowly, or all at once?\n\n\
+                   + How to read the table and the grid\n\n\
+                   The table gives the best guess after each block. The grid shows how probable the final guess is \
+                   there: the stronger the color, the more probable.",
             set: |link| link.view = "next".into(),
             asks: &["opened-lens"],
         },
         Beat {
             title: "Which token carries it?",
-            text: "These two sentences, after Wang and others (2022), differ in one name. GPT-2 goes on with “Mary” after \
-                   the first, and with “John” after the second. Now the model reads the second. But at one token, after \
-                   one block, its stream is replaced by that of the first sentence. This is **activation patching**. Vig \
-                   and others (2020) and Meng and others (2022) tested language models in this way.\n\n\
-                   Press “Patch each token”. A strong color means: this one swap was enough to bring back the answer of \
-                   the first sentence. Tokens before the name that differs change nothing, because their \
-                   streams are the same. In the top row everything depends on that name, and in the bottom \
-                   row on the last token. Between which blocks does it move?",
+            text: "These two sentences differ in one name, and GPT-2 continues them with “Mary” and “John.” In \
+                   **activation patching**, the model reads the second. But at one token, after one block, its \
+                   stream becomes the first sentence’s.\n\n\
+                   Press “Patch each token.” Which swaps bring its answer back?\n\n\
+                   + Where does the answer move?\n\n\
+                   Tokens before the name that differs change nothing, because their streams are the same. In \
+                   the top row everything depends on that name, and in the bottom row on the last token. Between \
+                   which blocks does it move?\n\n\
+                   The sentences are after Wang and others (2022). Vig and others (2020) and Meng and others \
+                   (2022) tested language models in this way.",
             set: |link| link.view = "patching".into(),
             asks: &[],
         },
         Beat {
             title: "How it writes",
-            text: "It writes one token at a time, like every GPT. It keeps the keys and values of all earlier tokens in a \
-                   [cache](kv-cache), so each new token takes less work. Change the temperature: when does it begin to \
-                   ramble?\n\n\
-                   The chapters “Choosing the next token” and “The whole machine” show this model, too.",
+            text: "Like every GPT, it writes one token at a time. A [cache](kv-cache) keeps the keys and values \
+                   of earlier tokens, so each new one takes less work. Change the temperature: when does it \
+                   begin to ramble?\n\n\
+                   The chapters “Choosing the next token” and “The whole machine” show it, too.",
             set: |link| link.view = "writing".into(),
             asks: &[],
         },
         Beat {
             title: "What you can do now",
-            text: "You can open a model from elsewhere and ask how it arrives at its answer. Where does each head look? \
-                   After which block can the answer be read? Which token carries it? Researchers ask with the same three \
-                   tools: attention patterns, the logit lens and activation patching. Their field is called \
-                   **mechanistic interpretability**.",
+            text: "You can open a model and ask where each head looks, after which block the answer can be read, \
+                   and which token carries it. Researchers use the same three tools: attention patterns, the logit \
+                   lens and activation patching. Their field is called **mechanistic interpretability**.",
             set: |_| {},
             asks: &[],
         },
