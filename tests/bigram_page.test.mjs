@@ -51,6 +51,11 @@ test("which character follows q is asked before it is shown, and counted", async
   assert.match(await verdict.textContent(), /After ‘q’, ‘u’ came 5 of 5 times/);
   await live(page, "bigram-row");
   await eventually(async () => (await row()).includes(1), "the row is shown");
+  // The answer stands in the question's place; what never followed has no lines.
+  assert.match(await check.innerText(), /^Which character follows ‘q’ most often\? ‘u’\s+Right\. After/);
+  const figure = byId(page, "figure-bigram-row");
+  assert.equal(await figure.locator(".bar-button").count(), 1);
+  assert.match(await figure.innerText(), /\b55 others: never\./);
 });
 
 test("the guess outlives a click elsewhere, and a later idea ends it", async (t) => {
@@ -98,7 +103,9 @@ test("the pairs that cost the raw counts everything are named", async (t) => {
 
 test("with the keyboard alone: a cell, a k on the curve, a letter, the step-through", async (t) => {
   const page = await opened(t);
-  await byId(page, "check-bigram-row-show").click();
+  await byId(page, "check-bigram-row-show").focus();
+  await page.keyboard.press("Enter");
+  await page.locator('[data-testid="check-bigram-row-verdict"]:focus', { hasText: "most often? ‘u’" }).waitFor();
   await page.locator('[data-testid="figure-bigram-matrix"] [role="application"]').focus();
   await page.keyboard.press("Home");
   await page.keyboard.press("ArrowRight");

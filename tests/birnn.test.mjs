@@ -4,6 +4,7 @@ import { test } from "./harness.mjs";
 
 import {
   asNumber,
+  atRest,
   byId,
   drawn,
   eventually,
@@ -152,14 +153,21 @@ test("guess a held-out letter before the models say theirs", async (t) => {
   const options = page.locator('[data-testid^="check-birnn-passage-option-"]');
   await options.first().waitFor();
   assert.equal(await options.count(), 4);
-  assert.equal(await byId(page, "figure-birnn-guess-both").count(), 0);
+  // The models' answers have their place from the start, and nothing in it.
+  const chart = byId(page, "figure-birnn-guess-both");
+  const isEmpty = async () => (await chart.getAttribute("data-state")) === "empty";
+  assert(await isEmpty());
+  const before = await atRest(chart);
+  assert.equal(await page.locator(".birnn-gap").textContent(), "?");
   await options.first().check();
   await byId(page, "check-birnn-passage-submit").click();
-  await byId(page, "figure-birnn-guess-both").waitFor();
+  await live(page, "birnn-guess-both");
+  assert.deepEqual(await atRest(chart), before);
+  assert.notEqual(await page.locator(".birnn-gap").textContent(), "?");
   assert.match(await byId(page, "check-birnn-passage-verdict").textContent(), /It was ‘.’.*forward gave it 0\.\d+.*both ways gave it/);
   await byId(page, "birnn-passage-next").click();
   await eventually(async () => parameter(page, "birnn-passage") === "2");
-  await eventually(async () => (await byId(page, "figure-birnn-guess-both").count()) === 0);
+  await eventually(isEmpty);
 });
 
 test("the check's answer is what really stays the same", async (t) => {

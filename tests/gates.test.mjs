@@ -71,6 +71,13 @@ test("every gate of every unit at every step is a cell, with its value and the s
   // c is f times c before plus i times g.
   await byId(page, "gates-show-c").click();
   await eventually(async () => (await byId(page, "figure-gates-cells").textContent()).startsWith("c, "));
+  // One of several, of which Tab reaches one and arrow keys choose.
+  await byId(page, "gates-show-c").focus();
+  await page.keyboard.press("ArrowRight");
+  await eventually(() => byId(page, "gates-show-h").isChecked());
+  await page.keyboard.press("ArrowLeft");
+  await eventually(() => byId(page, "gates-show-c").isChecked());
+  await eventually(async () => (await byId(page, "figure-gates-cells").textContent()).startsWith("c, "));
   const text = await readCell(page, 0, 6);
   const [kept, written, c] = numbers(text);
   assert(Math.abs(kept + written - c) < 0.0021, text);

@@ -95,6 +95,45 @@ test("one token goes through step by step, and is drawn and written", async (t) 
   await eventually(async () => (await byId(page, "probe-input").inputValue()) === written, "the same is written");
 });
 
+test("each step enlarges its part, with the numbers of the live model", async (t) => {
+  const page = await open(t);
+  await train(page, 3);
+  await byId(page, "machine-on").click();
+  const { axes, values } = await exported(page, "machine");
+  const of = (name) => values[axes[0].labels.indexOf(name)].at(-1);
+  const fixed = (value) => value.toFixed(4).replace("-", "−");
+  const said = () => byId(page, "machine-callout").textContent();
+  await eventually(async () => (await said()).includes(of("embedding").slice(0, 4).map(fixed).join(", ")), "the token's row of the table");
+  const shows = async (stage, number) => {
+    await byId(page, "machine-on").click();
+    await eventually(async () => (await byId(page, "machine-stage").textContent()).includes(stage));
+    await eventually(async () => (await said()).includes(fixed(number)), `${stage}: ${fixed(number)} in ${await said()}`);
+  };
+  const keys = values[axes[0].labels.indexOf("key")];
+  const product = (key) => sum(of("query").map((query, i) => query * key[i]));
+  // Not all keys have room: the one with the largest weight has.
+  await shows("Query", product(keys[of("weights").indexOf(Math.max(...of("weights")))]));
+  await shows("weights", Math.max(...of("weights")));
+  await shows("Mix", of("mix")[0]);
+  await shows("Feed-forward", of("feed-forward")[0]);
+  await byId(page, "machine-on").click();
+  await shows("Next", Math.max(...of("next token")));
+});
+
+test("on a phone the last tokens and the part of each step are in sight", async (t) => {
+  const page = await open(t, SMALL.replace("&machine-rows=24", ""), { viewport: { width: 390, height: 844 } });
+  await eventually(async () => /only the last 6 characters/.test(await byId(page, "machine-note").textContent()));
+  const room = page.locator(".machine-room");
+  for (let i = 0; i < 7; i++) {
+    await byId(page, "machine-on").click();
+    await drawn(page);
+    await eventually(async () => {
+      const [box, all] = [await page.locator(".machine-callout").boundingBox(), await room.boundingBox()];
+      return box && box.x >= all.x - 1 && box.x + box.width <= all.x + all.width + 1 && box.y >= all.y - 1;
+    }, `step ${i + 1} is in sight`);
+  }
+});
+
 test("heads and blocks are opened in the picture", async (t) => {
   const page = await open(t);
   const picture = byId(page, "machine-picture");

@@ -174,7 +174,7 @@ test("histograms by depth: the plain network sticks, the normalized ones do not"
     assert(plain > 0.5, `layer ${layer} of the plain network: ${plain}`);
     assert(batch < 0.3 && layered < 0.3, `layer ${layer}: ${batch}, ${layered}`);
   }
-  for (const figure of ["norm-plain", "norm-normed"]) await live(page, figure);
+  await live(page, "norm-depth");
   // They are live: training changes them.
   const before = await value(page, "norm-stuck-batch-3");
   await train(page, WARM + 150);
@@ -225,7 +225,7 @@ test("time steps need statistics of their own; LayerNorm needs none", async (t) 
 test("every view's tab opens it, with its experiment; an old link's experiment has its view", async (t) => {
   const page = await opened(t);
   for (const [view, figures, experiment] of [
-    ["depth", ["norm-plain", "norm-normed", "norm-stuck"], null],
+    ["depth", ["norm-depth", "norm-stuck"], null],
     ["outside", ["norm-bias", "norm-outside-loss", "norm-promises"], "outside"],
     ["losses", ["norm-loss"], "outside"],
     ["time", ["norm-variance", "norm-time-loss"], "time"],

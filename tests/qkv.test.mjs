@@ -41,6 +41,9 @@ test("a cell is open from the start; another is worked out by a click, and the n
   await inspector(page).waitFor();
   assert((await value(page, "inspector-weight")) > 0.2, "a cell that shows something");
   await live(page, "qkv-weights");
+  // With nothing pointed at, the cell that is open is read.
+  const apart = async () => (await value(page, "qkv-weights-readout")) - (await value(page, "inspector-weight"));
+  await eventually(async () => Math.abs(await apart()) < 1e-6);
   const cells = byId(page, "qkv-weights-cells");
   await cells.focus();
   await page.keyboard.press("ArrowDown");

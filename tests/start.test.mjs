@@ -35,6 +35,17 @@ const lines = (page, board) =>
 /** What a line comes to, with a true minus sign read as one. */
 const result = (line) => asNumber(line.split("=").at(-1).replaceAll("−", "-"));
 
+/** The lists as they stand at the tips of their arrows. */
+const listsOf = async (page) => {
+  const texts = await written(page, "arrows");
+  return ["a", "b"].map((name) =>
+    JSON.parse(texts.find((text) => text.startsWith(`${name} = [`)).slice(4).replaceAll("−", "-")),
+  );
+};
+
+/** What is written in a drawing. */
+const written = (page, board) => byId(page, `${board}-picture`).locator("text").allTextContents();
+
 /** Moves a slider to `value`, as a hand on the keyboard or the mouse does. */
 const put = (page, board, knob, value) => byId(page, `${board}-knob-${knob}`).fill(String(value));
 
@@ -68,14 +79,26 @@ test("an arrow's tip is dragged, and the dot product is the sum of the products"
   await byId(page, "undo").waitFor();
   assert.equal((await lines(page, "arrows"))["a · b"], "3.0 × 1.0 + 1.0 × 2.5 = 5.50");
   await drag(page, "arrows", 0, [-60, 45]);
-  const after = await lines(page, "arrows");
-  const [a, b] = ["a", "b"].map((name) => after[name].replaceAll("−", "-").match(/-?[\d.]+/g).map(Number));
+  const [a, b] = await listsOf(page);
   assert(a[0] < 3 && a[1] < 1, `a is ${a}`);
   assert.deepEqual(b, [1, 2.5]);
+  const after = await lines(page, "arrows");
   assert(Math.abs(result(after["a · b"]) - (a[0] * b[0] + a[1] * b[1])) < 0.0051);
   // One press of undo takes the whole drag back.
   await byId(page, "undo").click();
-  await eventually(async () => (await lines(page, "arrows")).a === "[3.0, 1.0]");
+  await eventually(async () => String((await listsOf(page))[0]) === "3,1");
+});
+
+test("how an arrow is walked stands at it, and a sum stands at its own", async (t) => {
+  const page = await opened(t);
+  const texts = await written(page, "arrows");
+  for (const text of ["3 across", "1 up", "1 across", "2.5 up", "a = [3, 1]", "b = [1, 2.5]"]) {
+    assert(texts.includes(text), `${text} in ${texts}`);
+  }
+  await put(page, "arrows", 0, -2);
+  await eventually(async () => (await written(page, "arrows")).includes("−2 across"));
+  const sum = await opened(t, "arrows", "&start-shows=sum");
+  assert((await written(sum, "arrows")).includes("a + b = [4, 3.5]"));
 });
 
 test("a right angle gives 0, and what is asked of the arrows is about them", async (t) => {
@@ -120,6 +143,14 @@ test("shares add up to one, and only differences between scores count", async (t
   await byId(page, "shares-up").click();
   await eventually(() => byId(page, "shares-up").isDisabled());
   assert.deepEqual(await shares(), before);
+  // Each power stands under its score, and where a share has room its letter is in it.
+  const places = await byId(page, "shares-picture").evaluate((picture) =>
+    [...picture.querySelectorAll("text")].map((text) => [text.textContent, text.getAttribute("x")]),
+  );
+  const at = Object.fromEntries(places);
+  assert.equal(at["4.0"], at["54.60"]);
+  assert.equal(at["3.0"], at["20.09"]);
+  assert("e 64.4%" in at && "z 3.2%" in at, String(places));
   await put(page, "shares", 3, 3);
   await eventually(async () => (await shares())[3] > 10);
   const after = await shares();
@@ -146,6 +177,9 @@ test("the slopes of a chain multiply", async (t) => {
   assert.equal(result((await lines(page, "chain"))["after link 4"]), -0.54);
   for (let link = 0; link < 4; link++) await put(page, "chain", link, 1.5);
   await eventually(async () => result((await lines(page, "chain"))["after link 4"]) === 5.0625);
+  const texts = await written(page, "chain");
+  const row = ["1", "1.5", "2.25", "3.375", "5.0625"];
+  assert.deepEqual(texts.filter((text) => row.includes(text)), row, "in the order of the chain");
   await drag(page, "chain", 0, [0, 400]);
   await eventually(async () => result((await lines(page, "chain"))["after link 1"]) < 0);
 });

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
 import {
+  asNumber,
   atRest,
   byId,
   eventually,
@@ -205,10 +206,10 @@ test("the factors of a sentence multiply out, an end token last", async (t) => {
   }
   const shown = Number(await byId(page, "chain-sum").getAttribute("data-value"));
   assert(Math.abs(sum - shown) < 0.01, `${sum} ${shown}`);
-  const product = Number((await text(page, "chain-product")).replaceAll("−", "-"));
+  const product = asNumber(await text(page, "chain-product"));
   assert(Math.abs(Math.log(product) - shown) < 0.01, `${product}`);
   // A period makes the end likely.
-  const end = async () => Number((await page.locator(".factor-value").last().textContent()).replaceAll("−", "-"));
+  const end = async () => asNumber(await page.locator(".factor-value").last().textContent());
   const before = await end();
   await page.getByRole("button", { name: "Add a period" }).click();
   await eventually(async () => (await page.locator(".factor-token").nth(-2).textContent()) === ".");

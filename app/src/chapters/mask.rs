@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use unroll_protocol::{
     gpt::likeliest,
     link::Chapter,
-    study::mask::{CONTEXT, Change, Combine, Drawn, Preset, SERIES, Seen, Settings, ask},
+    study::mask::{CONTEXT, Change, Combine, Drawn, Preset, SERIES, Seen, Settings, Trained, ask},
 };
 
 use super::Info;
@@ -42,6 +42,7 @@ pub use words::SCRIPT;
 pub const INFO: Info = Info {
     id: Chapter::Mask,
     warm_steps: 120,
+    curves: 2,
     uses_text: true,
     view: || view! { <MaskChapter/> }.into_any(),
 };
@@ -88,6 +89,18 @@ impl Page {
         of: fn(&Seen) -> T,
     ) -> Memo<T> {
         memo(move || self.seen.with(|seen| seen.as_deref().map(of).unwrap_or_default()))
+    }
+
+    /// The same, of something that depends on `whether` as well.
+    fn derive_with<T: Clone + Default + PartialEq + Send + Sync + 'static>(
+        self,
+        whether: Memo<bool>,
+        of: fn(&Seen, bool) -> T,
+    ) -> Memo<T> {
+        memo(move || {
+            let whether = whether.get();
+            self.seen.with(|seen| seen.as_deref().map(|seen| of(seen, whether)).unwrap_or_default())
+        })
     }
 
     /// Why the last question was refused: for want of a sentence, or for what else.
@@ -353,35 +366,52 @@ fn notes(page: Page) -> Memo<String> {
     })
 }
 
-/// What comes out of the chosen row, beside what comes out under the model's own mask.
+/// Whether the mask is another than that of the model, which is trained without one or causally.
+fn is_other(seen: &Seen, unmasked: bool) -> bool {
+    let length = seen.tokens.len();
+    let own = |cell: usize| unmasked || cell % length <= cell / length;
+    seen.allowed.iter().enumerate().any(|(cell, allowed)| *allowed != own(cell))
+}
+
+/// What comes out of the chosen row, and under another mask than the model's own, what would
+/// come out under that.
 #[component]
 fn Outputs(page: Page) -> impl IntoView {
-    let bars = page.derive(bars);
+    let unmasked = memo(move || page.settings.with(|s| s.model == Trained::Unmasked));
+    let other = page.derive_with(unmasked, is_other);
     let name = page.derive(|seen| {
         let row = seen.row as usize;
         seen.tokens.get(row).map_or(String::new(), |token| name_at(token, row))
     });
-    let vector = page.derive(vector);
-    let moved = page.derive(|seen| {
-        let at = seen.row as usize;
-        let pair = (seen.outputs.block(&[at]), seen.usual_outputs.block(&[at]));
-        let (Some(now), Some(usual)) = pair else { return String::new() };
-        let apart = now.iter().zip(usual).fold(0f32, |most, (a, b)| most.max((a - b).abs()));
-        format!("Largest difference from its own mask’s output: {}.", exact(apart))
-    });
-    view! {
-        <BarsFigure name="mask-next" title=Signal::derive(move || format!("After {}", name.get()))
-            bars top=LIKELIEST hue=Hue::Output provenance=page.provenance
-            compare_name="with its own mask"/>
-        <MatrixFigure name="mask-vector" matrix=vector provenance=page.provenance small=true
-            title=Signal::derive(move || format!("Output vector of {}", name.get()))/>
-        <p class="hint" data-testid="mask-moved">{moved}</p>
+    let bars = page.derive_with(other, bars);
+    let vector = page.derive_with(other, vector);
+    let moved = page.derive_with(other, moved);
+    move || {
+        let compare_name = if other.get() { "with its own mask" } else { "" };
+        view! {
+            <BarsFigure name="mask-next" title=Signal::derive(move || format!("After {}", name.get()))
+                bars top=LIKELIEST hue=Hue::Output provenance=page.provenance compare_name/>
+            <MatrixFigure name="mask-vector" matrix=vector provenance=page.provenance small=true
+                title=Signal::derive(move || format!("Output vector of {}", name.get()))/>
+            <p class="hint" data-testid="mask-moved">{moved}</p>
+        }
     }
-    .into_any()
+}
+
+/// How far the row's output is from what it is under the model's own mask.
+fn moved(seen: &Seen, other: bool) -> String {
+    if !other {
+        return "Change the mask to compare.".to_owned();
+    }
+    let at = seen.row as usize;
+    let pair = (seen.outputs.block(&[at]), seen.usual_outputs.block(&[at]));
+    let (Some(now), Some(usual)) = pair else { return String::new() };
+    let apart = now.iter().zip(usual).fold(0f32, |most, (a, b)| most.max((a - b).abs()));
+    format!("Largest difference from its own mask’s output: {}.", exact(apart))
 }
 
 /// The likeliest next tokens after the chosen row, the true one among them.
-fn bars(seen: &Seen) -> Vec<Bar> {
+fn bars(seen: &Seen, other: bool) -> Vec<Bar> {
     let row = seen.row as usize;
     let next = seen.tokens.get(row + 1);
     let next = next.and_then(|next| seen.vocabulary.iter().position(|token| token == next));
@@ -401,17 +431,18 @@ fn bars(seen: &Seen) -> Vec<Bar> {
             spoken: spoken(token),
             probability: now[id],
             marked: next == Some(id),
-            compare: usual.get(id).copied(),
+            compare: usual.get(id).copied().filter(|_| other),
         }
     };
     ids.into_iter().map(bar).collect()
 }
 
-/// The output of the chosen row, under both masks.
-fn vector(seen: &Seen) -> Matrix {
+/// The output of the chosen row; under another mask than the model's own, under both.
+fn vector(seen: &Seen, other: bool) -> Matrix {
     let row = seen.row as usize;
     let both = [&seen.outputs, &seen.usual_outputs].map(|a| a.block(&[row]).unwrap_or_default());
-    named_rows(&["this mask", "own mask"], "unit", &both, "output")
+    let shown = if other { 2 } else { 1 };
+    named_rows(&["this mask", "own mask"][..shown], "unit", &both[..shown], "output")
 }
 
 /// Rows of equally many signed numbers, columns counted from 1.

@@ -39,6 +39,9 @@ pub struct Info {
     pub id: Chapter,
     /// Optimizer steps its lab takes by itself when the chapter opens.
     pub warm_steps: u32,
+    /// How many of what it measures, from the first, are losses that the time bar draws together:
+    /// three at most.
+    pub curves: usize,
     /// Whether its models learn the learner's text, rather than a generated task.
     pub uses_text: bool,
     pub view: View,
@@ -48,6 +51,7 @@ pub struct Info {
 pub struct Entry {
     pub id: Chapter,
     pub warm_steps: u32,
+    pub curves: usize,
     pub uses_text: bool,
     content: Content,
 }
@@ -66,8 +70,8 @@ impl Entry {
 
     /// `info` without its view: whatever this table leads to is in the page's own wasm.
     const fn new(info: Info, content: Content) -> Self {
-        let Info { id, warm_steps, uses_text, view: _ } = info;
-        Self { id, warm_steps, uses_text, content }
+        let Info { id, warm_steps, curves, uses_text, view: _ } = info;
+        Self { id, warm_steps, curves, uses_text, content }
     }
 }
 

@@ -36,6 +36,7 @@ pub use words::SCRIPT;
 pub const INFO: Info = Info {
     id: Chapter::Norm,
     warm_steps: 250,
+    curves: 3,
     uses_text: true,
     view: || view! { <NormChapter/> }.into_any(),
 };
@@ -151,16 +152,16 @@ fn losses() -> AnyView {
         let (y_label, series) = match experiment.get() {
             Experiment::Layers => {
                 let looks = [
-                    (Version::Plain.label(), Hue::Muted, Dash::Dotted),
-                    (Version::Batch.label(), Hue::Ink, Dash::Solid),
-                    (Version::Layer.label(), Hue::Hidden, Dash::Dashed),
+                    (Version::Plain.label(), Hue::First, Dash::Dotted),
+                    (Version::Batch.label(), Hue::Second, Dash::Solid),
+                    (Version::Layer.label(), Hue::Third, Dash::Dashed),
                 ];
                 (format!("loss, mean of {SMOOTHED} batches"), curves(lab, &looks))
             }
             Experiment::Time => {
                 let looks = [
-                    (Axis::Batch.label(), Hue::Ink, Dash::Solid),
-                    (Axis::Layer.label(), Hue::Hidden, Dash::Dashed),
+                    (Axis::Batch.label(), Hue::First, Dash::Solid),
+                    (Axis::Layer.label(), Hue::Second, Dash::Dashed),
                 ];
                 (format!("loss, mean of {SMOOTHED} batches"), curves(lab, &looks))
             }

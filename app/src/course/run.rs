@@ -8,6 +8,7 @@ use unroll_protocol::{RunState, link::Chapter};
 
 use super::{Lab, Labs};
 use crate::{
+    chapters,
     controls::use_timer,
     questions::Questions,
     reactive::{effect, effect_with_last, memo},
@@ -47,8 +48,10 @@ pub struct Run {
     pub milliseconds_per_step: Signal<Option<f32>>,
     /// Name and last value of each measured quantity; the first is the loss.
     pub readings: Memo<Vec<(String, Option<f32>)>>,
-    /// The quantities over time that the time bar draws.
+    /// The losses over time that the time bar draws: the first of the readings.
     pub track: Signal<Arc<Vec<Series>>>,
+    /// How many there are.
+    pub curves: usize,
     /// Quantities of another run that it draws beside them.
     pub beside: RwSignal<Option<Series>>,
     /// Why nothing can be trained now, or `None` when it can.
@@ -65,8 +68,8 @@ pub struct Run {
 /// Why a model that was opened can't be trained.
 const GIVEN: &str = "This model comes from elsewhere and can’t be trained here.";
 
-/// Most quantities of a run in the track of the time bar.
-pub(super) const MOST_TRACKS: usize = 3;
+/// Most losses of a run in the track of the time bar.
+pub(super) const MOST_CURVES: usize = 3;
 /// About so many points of a long run are handed to the time bar: it has no more pixels.
 const MOST_POINTS: usize = 400;
 
@@ -86,9 +89,11 @@ impl Run {
             })
         });
         let beside = RwSignal::new(None);
+        // What is no loss has a scale of its own.
+        let curves = chapters::info(lab.chapter).curves;
         let track = Signal::derive(move || {
             let series = lab.history.with(|history| {
-                let series = history.series().iter().take(MOST_TRACKS);
+                let series = history.series().iter().take(curves);
                 series
                     .map(|s| Series { name: s.name.clone(), points: thinned(&s.whole()) })
                     .collect()
@@ -104,7 +109,15 @@ impl Run {
         let pace = lab.milliseconds_per_step.into();
         let questions = Questions::from(lab);
         let cannot = Signal::stored(None);
-        Self::new(questions, lab.device, (built, cannot), pace, readings, (track, beside), order)
+        Self::new(
+            questions,
+            lab.device,
+            (built, cannot),
+            pace,
+            readings,
+            (track, curves, beside),
+            order,
+        )
     }
 
     fn of_store(store: Store) -> Self {
@@ -118,7 +131,7 @@ impl Run {
                 vec![("loss".to_owned(), loss), ("held out".to_owned(), held_out)]
             })
         });
-        let beside = RwSignal::new(None);
+        let (curves, beside) = (2, RwSignal::new(None));
         let track = Signal::derive(move || {
             let series = store.curve.with(|curve| {
                 let loss = thinned(curve.points());
@@ -141,7 +154,15 @@ impl Run {
         let cannot = Signal::derive(move || store.is_given().then_some(GIVEN));
         let pace =
             Signal::derive(move || store.speed.get().map(|speed| speed.milliseconds_per_step));
-        Self::new(questions, store.device, (built, cannot), pace, readings, (track, beside), order)
+        Self::new(
+            questions,
+            store.device,
+            (built, cannot),
+            pace,
+            readings,
+            (track, curves, beside),
+            order,
+        )
     }
 
     fn new(
@@ -150,7 +171,7 @@ impl Run {
         (built, cannot): (Signal<bool>, Signal<Option<&'static str>>),
         milliseconds_per_step: Signal<Option<f32>>,
         readings: Memo<Vec<(String, Option<f32>)>>,
-        (track, beside): (Signal<Arc<Vec<Series>>>, RwSignal<Option<Series>>),
+        (track, curves, beside): (Signal<Arc<Vec<Series>>>, usize, RwSignal<Option<Series>>),
         order: Callback<Order>,
     ) -> Self {
         let idle = memo(move || match device.get() {
@@ -188,6 +209,7 @@ impl Run {
             milliseconds_per_step,
             readings,
             track,
+            curves,
             beside,
             idle,
             cannot,
@@ -227,7 +249,7 @@ impl Run {
 fn with_beside(mut series: Vec<Series>, beside: RwSignal<Option<Series>>) -> Arc<Vec<Series>> {
     beside.with(|beside| {
         if let Some(beside) = beside {
-            series.resize_with(MOST_TRACKS, Series::default);
+            series.resize_with(MOST_CURVES, Series::default);
             series.push(beside.clone());
         }
     });

@@ -8,7 +8,7 @@ use wasm_bindgen::JsCast;
 
 use super::{
     Run,
-    run::{MOST_TRACKS, Series},
+    run::{MOST_CURVES, Series},
     scrub::scrub,
     undo::is_text_field,
 };
@@ -52,12 +52,14 @@ pub fn TimeBar(run: Run) -> impl IntoView {
     // place is to pause.
     let in_lab = expect_context::<Store>().link.with_untracked(|link| link.chapter.shows_lab());
     let is_named = memo(move || is_first.get() || (in_lab && run.cannot.get().is_none()));
-    // Only the digits change while it trains.
+    // Only the digits change while it trains. Each curve is named, and a second number where there is one.
+    let curves = run.curves;
     let names = memo(move || {
-        run.readings.with(|all| all.iter().take(2).map(|r| r.0.clone()).collect::<Vec<_>>())
+        let shown = curves.max(2);
+        run.readings.with(|all| all.iter().take(shown).map(|r| r.0.clone()).collect::<Vec<_>>())
     });
     // The color of its line, where there is another one.
-    let several = memo(move || names.with(|names| names.len() > 1));
+    let keyed = memo(move || names.with(|names| names.len().min(curves)) > 1);
     let reading = move |i: usize, name: String| {
         let value = move || {
             let last = run.readings.with(|all| all.get(i).and_then(|reading| reading.1));
@@ -65,7 +67,7 @@ pub fn TimeBar(run: Run) -> impl IntoView {
         };
         view! {
             <span class="time-reading" class:time-reading-more={i > 0}>
-                {move || several.get().then(|| view! { <i class=format!("time-key time-key-{i}")></i> })}
+                {move || keyed.get().then(|| view! { <i class=format!("time-key time-key-{i}")></i> })}
                 {name}" "
                 <span data-testid=if i == 0 { "loss-value" } else { "" }>{value}</span>
             </span>
@@ -112,12 +114,12 @@ pub fn TimeBar(run: Run) -> impl IntoView {
                         (None, 1) => " step",
                         (None, _) => " steps",
                     }}
+                    <span class="time-pace" title="Milliseconds per training step">
+                        <span data-testid="step-time">{pace}</span>" ms/step"
+                    </span>
                 </p>
                 <p class="time-readings">
                     {move || names.get().into_iter().enumerate().map(|(i, name)| reading(i, name)).collect_view()}
-                    <span class="time-reading time-pace" title="Milliseconds per training step">
-                        <span data-testid="step-time">{pace}</span>" ms/step"
-                    </span>
                 </p>
             </div>
             <Track run/>
@@ -185,7 +187,7 @@ fn Track(run: Run) -> impl IntoView {
             }>
                 <svg viewBox=format!("0 0 {WIDTH} {HEIGHT}") preserveAspectRatio="none" aria-hidden="true">
                     <line class="time-axis" x1="0" x2=WIDTH y1=HEIGHT - 1.0 y2=HEIGHT - 1.0/>
-                    {(0..=MOST_TRACKS).rev().map(|i| view! {
+                    {(0..=MOST_CURVES).rev().map(|i| view! {
                         <path class=format!("time-curve time-curve-{i}")
                             d=move || curves.with(|c| c.get(i).cloned().unwrap_or_default())/>
                     }).collect_view()}

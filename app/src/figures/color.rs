@@ -104,8 +104,8 @@ pub struct Palette {
     pub input: Rgb,
     pub output: Rgb,
     pub weight: Rgb,
-    pub train_curve: Rgb,
-    pub held_out_curve: Rgb,
+    pub second_curve: Rgb,
+    pub third_curve: Rgb,
     pub blocked: Rgb,
     pub blocked_line: Rgb,
     /// Behind tokens: see [`super::tint`].
@@ -132,8 +132,8 @@ impl Palette {
         input: Rgb::hex(0x5c3a00),
         output: Rgb::hex(0x0a0a70),
         weight: Rgb::hex(0x1c4a3c),
-        train_curve: Rgb::hex(0x3d4450),
-        held_out_curve: Rgb::hex(0x0b7285),
+        second_curve: Rgb::hex(0x0b7285),
+        third_curve: Rgb::hex(0xa05a00),
         blocked: Rgb::hex(0xf1f0ec),
         blocked_line: Rgb::hex(0xd2d0c9),
         tokens: [
@@ -161,10 +161,10 @@ impl Palette {
         input: Rgb::hex(0xb88800),
         output: Rgb::hex(0x9cb0e8),
         weight: Rgb::hex(0xa8d0b8),
-        train_curve: Rgb::hex(0xc3c9d4),
-        held_out_curve: Rgb::hex(0x4ecadb),
+        second_curve: Rgb::hex(0x4ecadb),
+        third_curve: Rgb::hex(0xe3b341),
         blocked: Rgb::hex(0x0e1014),
-        blocked_line: Rgb::hex(0x262a32),
+        blocked_line: Rgb::hex(0x3a414e),
         tokens: [
             Rgb::hex(0x27364a),
             Rgb::hex(0x223c2e),
@@ -275,8 +275,8 @@ mod tests {
                 ("input", p.input),
                 ("output", p.output),
                 ("weight", p.weight),
-                ("train-curve", p.train_curve),
-                ("held-out-curve", p.held_out_curve),
+                ("second-curve", p.second_curve),
+                ("third-curve", p.third_curve),
                 ("blocked", p.blocked),
                 ("blocked-line", p.blocked_line),
                 ("token-0", p.tokens[0]),
@@ -380,8 +380,8 @@ mod tests {
                     "input",
                     "output",
                     "weight",
-                    "train-curve",
-                    "held-out-curve",
+                    "second-curve",
+                    "third-curve",
                 ] {
                     let c = contrast(color(name), color(back));
                     assert!(c >= 4.5, "--{name} on --{back}, {theme}: {c}");

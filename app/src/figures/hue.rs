@@ -19,8 +19,11 @@ pub enum Hue {
     Output,
     /// What training changes.
     Weight,
-    Train,
-    HeldOut,
+    /// A curve of the time bar, in its order there: the loss of what trains, or of the first of the models that
+    /// train side by side, then the held-out loss, or the second model. The same in every figure.
+    First,
+    Second,
+    Third,
 }
 
 impl Hue {
@@ -38,8 +41,9 @@ impl Hue {
             Self::Input => palette.input,
             Self::Output => palette.output,
             Self::Weight => palette.weight,
-            Self::Train => palette.train_curve,
-            Self::HeldOut => palette.held_out_curve,
+            Self::First => palette.accent,
+            Self::Second => palette.second_curve,
+            Self::Third => palette.third_curve,
         }
     }
 
@@ -57,8 +61,9 @@ impl Hue {
             Self::Input => "var(--input)",
             Self::Output => "var(--output)",
             Self::Weight => "var(--weight)",
-            Self::Train => "var(--train-curve)",
-            Self::HeldOut => "var(--held-out-curve)",
+            Self::First => "var(--accent)",
+            Self::Second => "var(--second-curve)",
+            Self::Third => "var(--third-curve)",
         }
     }
 }
@@ -93,7 +98,7 @@ impl Hue {
             Self::Input => "role-input",
             Self::Output => "role-output",
             Self::Weight => "role-weight",
-            Self::Ink | Self::Muted | Self::Train | Self::HeldOut => "",
+            Self::Ink | Self::Muted | Self::First | Self::Second | Self::Third => "",
         }
     }
 }

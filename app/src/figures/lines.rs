@@ -55,7 +55,7 @@ impl LinesReading {
     }
 }
 
-/// Named series, told apart by color, dash pattern and the names at their ends.
+/// Named series, told apart by color, dash pattern and the names at their ends or beginnings.
 ///
 /// `marker` is an x to mark, such as the present step. `hint` stands where lines will be while
 /// there are none. `on_pick` hears of a click, or Enter, with the x that is read.
@@ -196,6 +196,7 @@ pub fn LinesBox(
             {..reader.handlers()}
             class="lines-box"
             class:pickable=on_pick.is_some()
+            class:names-first=move || layout.get().names_first
             tabindex="0"
             role="slider"
             aria-label=label

@@ -71,8 +71,13 @@ pub struct Lines {
     pub series: Vec<Line>,
     pub references: Vec<Reference>,
     pub y_scale: YScale,
+    /// Whether x goes by equal factors.
+    pub x_log: bool,
     pub x_range: Option<(f64, f64)>,
     pub y_range: Option<(f64, f64)>,
+    /// Whether the names stand where the lines begin, for lines that meet at their ends. The y axis is
+    /// on the right then.
+    pub names_first: bool,
 }
 
 impl Lines {
@@ -87,7 +92,7 @@ impl Lines {
 
     pub fn x_axis(&self) -> Axis {
         let xs = self.series.iter().flat_map(|line| line.points.iter().map(|p| p.0));
-        Axis::over(xs, self.x_range, false, false)
+        Axis::over(xs, self.x_range, self.x_log, false)
     }
 
     pub fn y_axis(&self) -> Axis {
@@ -284,7 +289,7 @@ pub mod tests {
         let points = vec![(0.0, 4.05), (60.0, 2.13)];
         let mut lines = Lines {
             y_scale: YScale::Close,
-            series: vec![Line::new("train", Hue::Train, Dash::Solid, points)],
+            series: vec![Line::new("train", Hue::First, Dash::Solid, points)],
             references: [4.17, 1.5].map(|y| Reference { name: "ln V".into(), y }).into(),
             ..Lines::default()
         };

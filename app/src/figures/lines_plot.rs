@@ -50,6 +50,8 @@ pub struct Layout {
     pub y: Axis,
     /// CSS pixels for the name at a line's end; 0 where there is no room for names.
     pub name: f64,
+    /// Whether the names stand on the left, and the y axis on the right.
+    pub names_first: bool,
     /// Lines of text that a name may have.
     pub rows: usize,
 }
@@ -74,14 +76,18 @@ impl Layout {
         let too_long = width < 420.0 && longest(rows, f64::INFINITY) > most;
         let crowded = !apart(1) && named.len() <= MANY;
         let name = if crowded || too_long { 0.0 } else { longest(rows, most).min(most) };
+        let axis = 34.0 + CHARACTER * widest.max(2.0);
         let room = if name > 0.0 { MARGINS + name } else { 14.0 };
+        let names_first = lines.names_first && name > 0.0;
+        let (before, after) = if names_first { (room, axis) } else { (axis, room) };
         Self {
-            left: 34.0 + CHARACTER * widest.max(2.0),
-            right: (width - room).max(1.0),
+            left: before,
+            right: (width - after).max(1.0),
             bottom: (height - BOTTOM).max(TOP + 1.0),
             x,
             y,
             name,
+            names_first,
             rows,
         }
     }
@@ -135,6 +141,7 @@ pub fn draw<DB: DrawingBackend>(
     let mut names = vec![];
     let mut drawn = vec![];
     for line in &lines.series {
+        let mut named_at = None;
         let color = line.color(palette);
         let (color, width) = match line.stroke {
             Stroke::Faint => (color.over(palette.paper, FAINT), 1.0),
@@ -156,23 +163,19 @@ pub fn draw<DB: DrawingBackend>(
                         surface.dot(at, 3.0, color)?;
                     }
                 }
-                let end = piece.last().filter(|_| line.stroke != Stroke::Faint);
-                // Text needs its whole color.
-                let name = (line.name.as_str(), line.hue.of(palette));
-                names.extend(end.map(|&end| (name.0, end, name.1)));
+                named_at = match layout.names_first {
+                    true => named_at.or(piece.first().copied()),
+                    false => piece.last().copied(),
+                };
                 drawn.push(piece);
             }
         }
         if line.stroke == Stroke::Dotted {
             draw_dots(surface, line, layout, color)?;
         }
-        // One name a line, at its last end.
-        let keep = names.iter().rposition(|n| n.0 == line.name);
-        let mut i = 0;
-        names.retain(|n| {
-            i += 1;
-            n.0 != line.name || Some(i - 1) == keep
-        });
+        // Text needs its whole color.
+        let named_at = named_at.filter(|_| line.stroke != Stroke::Faint);
+        names.extend(named_at.map(|at| (line.name.as_str(), at, line.hue.of(palette))));
     }
     draw_names(surface, layout, &names, palette)?;
     draw_references(surface, layout, &references, &drawn, palette)
@@ -264,12 +267,17 @@ fn draw_axes<DB: DrawingBackend>(
     layout: &Layout,
     palette: &Palette,
 ) -> Drawn<DB> {
-    let (_, height) = surface.size();
+    let (width, height) = surface.size();
     let Layout { left, right, bottom, .. } = *layout;
+    let (beside, anchor, edge) = if layout.names_first {
+        (right + 8.0, Anchor::LEFT, width - 6.0 - TEXT)
+    } else {
+        (left - 8.0, Anchor::RIGHT, 6.0)
+    };
     for (value, label) in layout.y.ticks(y_ticks(height)) {
         let Some(y) = layout.y_at(value) else { continue };
         surface.line(&[(left, y), (right, y)], palette.line, 1.0, &[])?;
-        surface.text(&label, (left - 8.0, y), TEXT, palette.muted, Anchor::RIGHT)?;
+        surface.text(&label, (beside, y), TEXT, palette.muted, anchor)?;
     }
     // Each label takes about 70 CSS pixels.
     for (value, label) in layout.x.ticks(layout.width() / 70.0) {
@@ -284,10 +292,11 @@ fn draw_axes<DB: DrawingBackend>(
     if CHARACTER * lines.y_label.chars().count() as f64 > bottom + BOTTOM {
         return Ok(());
     }
-    surface.upwards(&lines.y_label, (6.0, (TOP + bottom) / 2.0), TEXT, palette.muted)
+    surface.upwards(&lines.y_label, (edge, (TOP + bottom) / 2.0), TEXT, palette.muted)
 }
 
-/// The names at the lines' ends, apart from each other; a thin line leads to one that had to move.
+/// The names at the lines' ends, or where they begin, apart from each other; a thin line leads to one
+/// that had to move.
 fn draw_names<DB: DrawingBackend>(
     surface: &Surface<DB>,
     layout: &Layout,
@@ -297,7 +306,11 @@ fn draw_names<DB: DrawingBackend>(
     if layout.name == 0.0 {
         return Ok(());
     }
-    let start = layout.right + GAP;
+    let (side, start, anchor) = if layout.names_first {
+        (-1.0, layout.left - GAP, Anchor::RIGHT)
+    } else {
+        (1.0, layout.right + GAP, Anchor::LEFT)
+    };
     let names = names.iter().map(|&(name, end, color)| {
         (in_lines(name, TEXT, layout.name + 0.5, layout.rows), end, color)
     });
@@ -313,13 +326,18 @@ fn draw_names<DB: DrawingBackend>(
     };
     for ((rows, (x, y), color), place) in names.iter().zip(places) {
         let Some(place) = place else { continue };
-        if (place - y).abs() > 4.0 || start - x > 24.0 {
-            surface.line(&[(x + 3.0, *y), (start - 3.0, place)], palette.line, 1.0, &[])?;
+        if (place - y).abs() > 4.0 || (start - x) * side > 24.0 {
+            surface.line(
+                &[(x + 3.0 * side, *y), (start - 3.0 * side, place)],
+                palette.line,
+                1.0,
+                &[],
+            )?;
         }
         let first = place - (rows.len() - 1) as f64 * LINE_HEIGHT / 2.0;
         for (i, row) in rows.iter().enumerate() {
             let at = (start, first + i as f64 * LINE_HEIGHT);
-            surface.text(row, at, TEXT, *color, Anchor::LEFT)?;
+            surface.text(row, at, TEXT, *color, anchor)?;
         }
     }
     Ok(())
@@ -404,6 +422,23 @@ mod tests {
         let layout = Layout::new(&long, 450.0, 240.0);
         assert_eq!(layout.name, text_width("is rather long", TEXT));
         assert!((layout.x_under(layout.x_at(7.0)) - 7.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn names_stand_where_lines_begin_that_meet_at_their_ends() {
+        let first = Lines { names_first: true, ..two() };
+        let (usual, layout) =
+            (Layout::new(&two(), 900.0, 240.0), Layout::new(&first, 900.0, 240.0));
+        assert!(layout.names_first && layout.left > GAP + layout.name);
+        assert_eq!(900.0 - layout.right, usual.left, "the axis is on the right");
+        // Without names all is where it is elsewhere.
+        let narrow = |lines: &Lines| Layout::new(lines, 60.0, 240.0);
+        assert_eq!(narrow(&first), narrow(&two()));
+        let end = |lines: &Lines| {
+            let svg = lines_svg(lines, &caption(), &Colors::new(&Palette::LIGHT));
+            svg.split("RNN").next().unwrap().rsplit("<text").next().unwrap().contains("\"end\"")
+        };
+        assert_eq!([end(&two()), end(&first)], [false, true]);
     }
 
     #[test]

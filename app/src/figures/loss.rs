@@ -104,9 +104,9 @@ pub fn loss_lines(curve: &Curve, vocabulary: usize) -> Lines {
         x_label: "step".into(),
         y_label: "loss (nats per token)".into(),
         series: vec![
-            line("train, each batch", Hue::Train, Stroke::Faint, batches.collect()),
-            line("train", Hue::Train, Stroke::Smooth, means.collect()),
-            line("held-out", Hue::HeldOut, Stroke::Dotted, held_out.collect()),
+            line("train, each batch", Hue::First, Stroke::Faint, batches.collect()),
+            line("train", Hue::First, Stroke::Smooth, means.collect()),
+            line("held-out", Hue::Second, Stroke::Dotted, held_out.collect()),
         ],
         references: knows_nothing
             .map(|y| Reference { name: format!("ln V = {y:.2}: knows nothing"), y })
@@ -116,6 +116,7 @@ pub fn loss_lines(curve: &Curve, vocabulary: usize) -> Lines {
         x_range: Lines::steps(curve.last_step()),
         // Nothing to go by yet.
         y_range: (curve.is_empty() && knows_nothing.is_none()).then_some((0.0, 4.0)),
+        ..Lines::default()
     }
 }
 

@@ -31,9 +31,9 @@ const NAMED: usize = 6;
 /// A heatmap with labels, scale, readout and table.
 ///
 /// `describe` makes the sentence for a cell. `marked` cells are outlined; `row` and `column` light
-/// one from outside. `on_pick` hears of a click or Enter on a cell (a finger's second tap; without
-/// it a click pins the cell), `on_point` of the cell that is read. `above` and `below` stand in line
-/// with the columns.
+/// one from outside: where these leave one cell, it is read while none is pointed at. `on_pick` hears
+/// of a click or Enter on a cell (a finger's second tap; without it a click pins the cell),
+/// `on_point` of the cell that is read. `above` and `below` stand in line with the columns.
 #[component]
 pub fn MatrixFigure(
     name: &'static str,
@@ -148,14 +148,30 @@ pub fn MatrixFigure(
         (row_name, column_name)
     };
 
+    let chosen = memo(move || {
+        let (row, column) = (row.get(), column.get());
+        let place = row.zip(column).or_else(|| {
+            let lies = |place: &&Place| {
+                row.is_none_or(|row| row == place.0)
+                    && column.is_none_or(|column| column == place.1)
+            };
+            marked.with(|marked| {
+                let mut places = marked.iter().filter(lies);
+                places.next().copied().filter(|_| places.next().is_none())
+            })
+        });
+        let (rows, columns) = shape.get();
+        place.filter(|place| place.0 < rows && place.1 < columns)
+    });
+    let read = memo(move || pointing.shown().or_else(|| chosen.get()));
     let sentence = move |(row, column): Place, matrix: &Matrix| match describe {
         _ if since.is_on() => since.describe(0, (row, column)).unwrap_or_default(),
         Some(describe) => describe.run((row, column, matrix.value(row, column))),
         None => matrix.describe(row, column),
     };
-    let reading = move || pointing.shown().map(|place| sentence(place, &shown.get()));
+    let reading = move || read.get().map(|place| sentence(place, &shown.get()));
     let value = Signal::derive(move || {
-        let (row, column) = pointing.shown()?;
+        let (row, column) = read.get()?;
         Some(shown.get().value(row, column)).filter(|v| v.is_finite())
     });
     let help = if on_pick.is_some() { "Enter chooses one" } else { "Enter pins one" };
@@ -227,8 +243,8 @@ pub fn MatrixFigure(
                 class="readout"
                 translate="no"
                 data-testid=format!("{name}-readout")
-                data-row=move || pointing.shown().map(|p| p.0.to_string())
-                data-column=move || pointing.shown().map(|p| p.1.to_string())
+                data-row=move || read.get().map(|p| p.0.to_string())
+                data-column=move || read.get().map(|p| p.1.to_string())
                 data-value=move || value.get().map(|v| v.to_string())
             >
                 {move || match reading() {

@@ -29,11 +29,6 @@ impl Paint {
         self.0.map_or_else(|| "var(--paper)".to_owned(), |palette| palette.paper.css())
     }
 
-    /// What the page itself points with.
-    pub fn accent(self) -> String {
-        self.0.map_or_else(|| "var(--accent)".to_owned(), |palette| palette.accent.css())
-    }
-
     /// Behind this token.
     pub fn token(self, token: &str) -> String {
         self.tint(tint(token))
@@ -253,31 +248,5 @@ impl Pen {
         let color = self.hue(hue);
         let _ =
             write!(self.svg, r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius:.1}" fill="{color}"/>"#);
-    }
-
-    /// A word on a pill in the page's own color.
-    pub fn badge(&mut self, (x, y): (f64, f64), size: f64, word: &str) {
-        let (width, height) = (size * (0.62 * word.len() as f64 + 0.7), size * 1.2);
-        let _ = write!(
-            self.svg,
-            r#"<g pointer-events="none"><rect x="{:.1}" y="{:.1}" width="{width:.1}" height="{height:.1}" rx="{:.1}" fill="{}"/><text x="{x:.1}" y="{:.1}" font-size="{size:.1}" font-weight="650" text-anchor="middle" fill="{}">{}</text></g>"#,
-            x - width / 2.0,
-            y - height / 2.0,
-            height / 2.0,
-            self.paint.accent(),
-            y + size * 0.33,
-            self.paint.paper(),
-            escape(word)
-        );
-    }
-
-    /// A badge without a word.
-    pub fn bullet(&mut self, (x, y): (f64, f64), radius: f64) {
-        let _ = write!(
-            self.svg,
-            r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius:.1}" fill="{}" stroke="{}" stroke-width="1.5" pointer-events="none"/>"#,
-            self.paint.accent(),
-            self.paint.paper()
-        );
     }
 }

@@ -1,5 +1,7 @@
 //! What beam search found for a source, beside the greedy choice.
 
+use core::cmp::Ordering;
+
 use leptos::{context::Provider, prelude::*};
 use serde_json::json;
 use unroll_protocol::transduction::{Candidate, Search};
@@ -62,32 +64,62 @@ fn verdict(search: &Search) -> Option<String> {
     })
 }
 
+/// How many of the first letters two texts share.
+fn shared(text: &str, other: &str) -> usize {
+    text.chars().zip(other.chars()).take_while(|(a, b)| a == b).count()
+}
+
+/// A line for a sequence. Where it leaves the way of the first one is marked: from there they are two.
+fn row(search: &Search, rank: String, found: &Candidate) -> AnyView {
+    let best = search.found.first().unwrap_or(found);
+    let what = match (search.right.as_ref() == Some(&found.text), found.text == search.greedy.text)
+    {
+        (true, true) => "right, and greedy",
+        (true, false) => "right",
+        (false, true) => "greedy",
+        (false, false) => "",
+    };
+    let common = if found.text == best.text { usize::MAX } else { shared(&found.text, &best.text) };
+    let letter = |(i, letter): (usize, char)| {
+        let class = match i.cmp(&common) {
+            Ordering::Less if common < usize::MAX => "search-shared",
+            Ordering::Equal => "search-parts",
+            _ => "",
+        };
+        view! { <span class=class>{letter.to_string()}</span> }
+    };
+    view! {
+        <tr>
+            <th scope="row">{rank}</th>
+            <td class="search-text search-letters" translate="no">
+                {found.text.chars().enumerate().map(letter).collect_view()}
+                {(!found.ended).then_some(" …")}
+            </td>
+            <td>{four_decimals(found.log_probability)}</td>
+            <td class="search-share">
+                <i style=format!("width:{:.2}%",
+                    100.0 * (found.log_probability - best.log_probability).exp().min(1.0))></i>
+            </td>
+            <td>{probability(found.log_probability.exp())}</td>
+            <td>{what}</td>
+        </tr>
+    }
+    .into_any()
+}
+
 /// A line for each sequence found.
 fn rows(search: &Search) -> AnyView {
-    let best = search.found.first().map_or(0.0, |best| best.log_probability);
-    let row = |(index, found): (usize, &Candidate)| {
-        let what =
-            match (search.right.as_ref() == Some(&found.text), found.text == search.greedy.text) {
-                (true, true) => "right, and greedy",
-                (true, false) => "right",
-                (false, true) => "greedy",
-                (false, false) => "",
-            };
-        let text = if found.ended { found.text.clone() } else { format!("{} …", found.text) };
-        view! {
-            <tr>
-                <th scope="row">{index + 1}</th>
-                <td class="search-text" translate="no">{text}</td>
-                <td>{four_decimals(found.log_probability)}</td>
-                <td class="search-share">
-                    <i style=format!("width:{:.2}%", 100.0 * (found.log_probability - best).exp())></i>
-                </td>
-                <td>{probability(found.log_probability.exp())}</td>
-                <td>{what}</td>
-            </tr>
-        }
-    };
-    search.found.iter().enumerate().map(row).collect_view().into_any()
+    let found = search.found.iter().enumerate();
+    found
+        .map(|(index, found)| row(search, (index + 1).to_string(), found))
+        .collect_view()
+        .into_any()
+}
+
+/// The greedy choice, where the beam has lost it.
+fn lost(search: &Search) -> Option<&Candidate> {
+    let kept = search.found.iter().any(|found| found.text == search.greedy.text);
+    Some(&search.greedy).filter(|_| !kept && !search.found.is_empty())
 }
 
 fn figure(found: Found) -> AnyView {
@@ -114,7 +146,7 @@ fn figure(found: Found) -> AnyView {
             <div class="figure-box view-scroll search-table" tabindex="0" role="region" aria-label="What beam search found">
                 <table data-testid=format!("{name}-table")
                     style=move || search.with(|search| {
-                        search.as_ref().map(|search| format!("--rows:{}", search.found.len().max(1)))
+                        search.as_ref().map(|search| format!("--rows:{}", search.found.len() + usize::from(lost(search).is_some())))
                     })>
                     <caption>
                         {whose}"Input: "<span class="search-text" translate="no">{source}</span>
@@ -126,6 +158,10 @@ fn figure(found: Found) -> AnyView {
                         <th scope="col"><span class="visually-hidden">"is"</span></th>
                     </tr></thead>
                     <tbody>{move || search.with(|search| search.as_ref().map(rows))}</tbody>
+                    <tfoot>{move || search.with(|search| {
+                        let search = search.as_ref()?;
+                        lost(search).map(|greedy| row(search, "–".to_owned(), greedy))
+                    })}</tfoot>
                 </table>
             </div>
             <SheetExport name title="What beam search found" provenance sheet/>
@@ -189,6 +225,12 @@ mod tests {
         assert_eq!(sheet.rows[2][3], json!(false));
         let unknown = sheet_of(&Search { right: None, ..search() });
         assert!(unknown.rows.iter().all(|row| row[6].is_null()));
+    }
+
+    #[test]
+    fn sequences_part_at_the_first_letter_that_differs() {
+        assert_eq!(["", "b", "ab", "abd", "abc"].map(|text| shared(text, "abc")), [0, 0, 2, 2, 3]);
+        assert_eq!(shared("1998-05-03", "1998-05-13"), 8);
     }
 
     #[test]

@@ -79,6 +79,7 @@ pub fn CheckYourself(
         on_right,
         on_wrong,
         on_another,
+        skipped: None,
     };
     view! {
         <div class="check" role="group" data-testid=format!("check-{id}") aria-label=kind.name()>
@@ -101,7 +102,7 @@ pub fn GuessFirst(
     #[prop(optional, into)] on_right: Option<Callback<()>>,
     children: ChildrenFn,
 ) -> impl IntoView {
-    let verdict = RwSignal::new(None);
+    let (verdict, skipped) = (RwSignal::new(None), RwSignal::new(false));
     let (replies, on_wrong, on_another) = (Signal::default(), None, None);
     let asked = Asked {
         id,
@@ -114,21 +115,15 @@ pub fn GuessFirst(
         on_right,
         on_wrong,
         on_another,
+        skipped: Some(skipped),
     };
-    let skipped = RwSignal::new(false);
-    let seen = Memo::new(move |seen: Option<&bool>| {
-        seen.copied().unwrap_or(false) || skipped.get() || verdict.with(Option::is_some)
-    });
+    let seen =
+        Memo::new(move |seen: Option<&bool>| seen.copied().unwrap_or(false) || asked.is_folded());
     view! {
-        <div class="check" role="group" data-testid=format!("check-{id}") aria-label="Guess first">
+        <div class="check" class:check-folded=move || asked.is_folded() role="group"
+            data-testid=format!("check-{id}") aria-label="Guess first">
             <p class="check-kind" aria-hidden="true">"Guess first"</p>
-            // Kept when skipped, so that nothing jumps: one can still guess.
             <Question asked/>
-            <button type="button" class="button button-quiet" data-testid=format!("check-{id}-show")
-                aria-disabled=move || seen.get().then_some("true")
-                on:click=move |_| skipped.set(true)>
-                {move || if seen.get() { "Shown below" } else { "Just show me" }}
-            </button>
         </div>
         {move || seen.get().then(|| children())}
     }
@@ -148,6 +143,15 @@ struct Asked {
     on_right: Option<Callback<()>>,
     on_wrong: Option<Callback<()>>,
     on_another: Option<Callback<()>>,
+    /// Whether the learner asked to see what answers it, where that can be asked.
+    skipped: Option<RwSignal<bool>>,
+}
+
+impl Asked {
+    /// Whether what answers it is on show: then a line is left of the question. Tracks.
+    fn is_folded(self) -> bool {
+        self.skipped.is_some_and(|skipped| skipped.get() || self.verdict.with(Option::is_some))
+    }
 }
 
 #[component]
@@ -156,7 +160,7 @@ fn Question(asked: Asked) -> impl IntoView {
     // Live signals fire at every step of training; the page changes only with what they say.
     let question = memo(move || asked.question.get());
     let options = memo(move || asked.options.get());
-    let ready = memo(move || asked.answer.with(Option::is_some));
+    let right = memo(move || asked.answer.get());
     let picked = RwSignal::new(None::<usize>);
     let hint = RwSignal::new("");
     let told = NodeRef::<html::P>::new();
@@ -207,17 +211,32 @@ fn Question(asked: Asked) -> impl IntoView {
         verdict.set(None);
         picked.set(None);
     };
+    // The buttons go, and what they had of the keyboard is the verdict's.
+    let focus = move || {
+        if let Some(told) = told.get_untracked() {
+            let _ = told.focus();
+        }
+    };
     let press = move |_| {
         if untrack(has_another) {
             another();
             return;
         }
         check();
-        // The button goes, and what it had of the keyboard is the verdict's.
-        if untrack(|| answered() && !has_another())
-            && let Some(told) = told.get_untracked()
-        {
-            let _ = told.focus();
+        if untrack(|| answered() && !has_another()) {
+            focus();
+        }
+    };
+    let skip = move |skipped: RwSignal<bool>| {
+        let show = move |_| {
+            skipped.set(true);
+            focus();
+        };
+        view! {
+            <button type="button" class="button button-quiet" data-testid=format!("check-{id}-show")
+                style:display=move || asked.is_folded().then_some("none") on:click=show>
+                "Just show me"
+            </button>
         }
     };
     let shown_question = move || {
@@ -233,7 +252,8 @@ fn Question(asked: Asked) -> impl IntoView {
             .unwrap_or_else(|| options.with(Vec::len))
     });
     // Where there is nothing to ask, there is nothing to check.
-    let has_button = move || count.get() > 0 && (!answered() || has_another());
+    let has_button =
+        move || count.get() > 0 && (has_another() || !(answered() || asked.is_folded()));
     // In words as well as in color.
     let mark = move |i: usize| {
         verdict.with(|v| {
@@ -258,13 +278,21 @@ fn Question(asked: Asked) -> impl IntoView {
             </label>
         }
     };
+    let line = move || {
+        let at = verdict.with(|v| v.as_ref().map(|v| v.right)).or_else(|| right.get());
+        let (at, mut question) = (at.filter(|_| asked.is_folded())?, shown_question());
+        // What comes after the question is about guessing.
+        question.truncate(question.rfind('?').map_or(question.len(), |end| end + 1));
+        Some(view! { <span class="check-line">{question} " " <strong>{option(at)}</strong></span> })
+    };
     let said = move || {
         verdict.with(|v| match v {
             Some(v) => {
                 let right = v.picked == v.right;
                 let word = if right { "Right. " } else { "Not this time. " };
-                view! { <strong>{word}</strong> {v.explain.clone()} }.into_any()
+                view! { {line} <strong>{word}</strong> {v.explain.clone()} }.into_any()
             }
+            None if asked.is_folded() => line.into_any(),
             None => hint.get().into_any(),
         })
     };
@@ -277,9 +305,10 @@ fn Question(asked: Asked) -> impl IntoView {
             <button type="button" class="button"
                 style:display=move || (!has_button()).then_some("none")
                 data-testid=move || format!("check-{id}-{}", if has_another() { "another" } else { "submit" })
-                aria-disabled=move || (!answered() && !ready.get()).then_some("true") on:click=press>
+                aria-disabled=move || (!answered() && right.with(Option::is_none)).then_some("true") on:click=press>
                 {move || if has_another() { "Try another" } else { "Check" }}
             </button>
+            {asked.skipped.map(skip)}
             <p class="check-verdict" role="status" aria-live="polite" tabindex="-1" node_ref=told
                 data-testid=format!("check-{id}-verdict")
                 data-right=move || verdict.with(|v| v.as_ref().map(|v| (v.picked == v.right).to_string()))>

@@ -14,6 +14,7 @@ pub const SCRIPT: Script = Script { before: "", beats: &[], tries: &[], quizzes:
 pub const INFO: Info = Info {
     id: Chapter::Empty,
     warm_steps: 0,
+    curves: 1,
     uses_text: false,
     view: || view! { <EmptyChapter/> }.into_any(),
 };

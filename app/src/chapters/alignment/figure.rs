@@ -249,7 +249,7 @@ fn Stepper(page: Page) -> impl IntoView {
                 aria-disabled=move || (steps.get() < 2).then_some("true") on:click=back>
                 <span aria-hidden="true">"◀"</span><span class="visually-hidden">"One character back"</span>
             </button>
-            <button type="button" class="button" data-testid="alignment-next"
+            <button type="button" class="button button-primary" data-testid="alignment-next"
                 aria-disabled=move || (steps.get() >= length.get()).then_some("true") on:click=forward>
                 "Next letter "
                 <span aria-hidden="true">"▶"</span>

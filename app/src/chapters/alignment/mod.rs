@@ -40,6 +40,7 @@ pub const INFO: Info = Info {
     id: Chapter::Alignment,
     // Few enough that the line is yet to come.
     warm_steps: 40,
+    curves: 2,
     uses_text: false,
     view: || view! { <AlignmentChapter/> }.into_any(),
 };
@@ -73,7 +74,7 @@ fn source(settings: &Settings, own: impl FnOnce() -> String) -> Source {
 
 /// Color and dashes of a model's line, the same in every figure of the chapter.
 fn style(model: usize) -> (Hue, Dash) {
-    if model == 0 { (Hue::Query, Dash::Solid) } else { (Hue::Muted, Dash::Dashed) }
+    if model == 0 { (Hue::First, Dash::Solid) } else { (Hue::Second, Dash::Dashed) }
 }
 
 /// The task in a few words, for exports.

@@ -30,6 +30,7 @@ pub use words::SCRIPT;
 pub const INFO: Info = Info {
     id: Chapter::Bigram,
     warm_steps: 60,
+    curves: 2,
     uses_text: true,
     view: || view! { <BigramChapter/> }.into_any(),
 };

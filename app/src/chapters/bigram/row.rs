@@ -130,8 +130,14 @@ pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
                 marked: Some(id) == chosen,
                 compare: compares.get().then_some(row.trained[id]),
             };
-            order.with(|order| order.iter().take(LISTED).map(bar).collect())
+            // What never followed is said in one line, unless training gives it a share.
+            let listed = |id: &&usize| compares.get() || row.total == 0 || row.counts[**id] > 0;
+            order.with(|order| order.iter().filter(listed).take(LISTED).map(bar).collect())
         })
+    });
+    let note = memo(move || {
+        let left_out = |row: &Arc<Row>| left_out(&row.counts);
+        row.with(|row| row.as_ref().filter(|_| !compares.get()).map(left_out)).unwrap_or_default()
     });
     let title = memo(move || {
         row.with(|row| {
@@ -155,7 +161,7 @@ pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
                 title=title
                 bars=bars
                 provenance=provenance
-                top=LISTED
+                note
                 hue=Hue::Output
                 compare_name=if compares.get() { "trained" } else { "" }
                 value_name="counted"
@@ -173,6 +179,18 @@ pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
         {figure}
     }
     .into_any()
+}
+
+/// What the list of a row has no lines for, in words.
+fn left_out(counts: &[u32]) -> String {
+    let followed = counts.iter().filter(|count| **count > 0).count();
+    let (never, less) = (counts.len() - followed, followed.saturating_sub(LISTED));
+    let others = |count: usize, how: &str| {
+        let s = if count == 1 { "" } else { "s" };
+        (count > 0).then(|| format!("{count} other{s}: {how}."))
+    };
+    let said = [others(less, "less often"), others(never, "never")];
+    said.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// The follower whose arithmetic is spelled out: the one chosen, else the likeliest.
@@ -264,4 +282,17 @@ pub fn RowChoice(suggested: Signal<Option<Arc<Row>>>) -> impl IntoView {
         </div>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_listed_is_counted() {
+        assert_eq!(left_out(&[0, 5, 0]), "2 others: never.");
+        assert_eq!(left_out(&[3; LISTED + 1]), "1 other: less often.");
+        let counts = [[1; LISTED + 2].as_slice(), &[0]].concat();
+        assert_eq!(left_out(&counts), "2 others: less often. 1 other: never.");
+    }
 }

@@ -59,8 +59,8 @@ pub fn Scores(scores_seen: RwSignal<bool>) -> impl IntoView {
             x_label: "step".into(),
             y_label: "nats per character".into(),
             series: vec![
-                Line::new("training", Hue::Train, Dash::Solid, training),
-                Line::new("held out", Hue::HeldOut, Dash::Dashed, held_out),
+                Line::new("training", Hue::First, Dash::Solid, training),
+                Line::new("held out", Hue::Second, Dash::Dashed, held_out),
             ],
             references,
             y_scale: YScale::Close,
@@ -222,9 +222,9 @@ pub fn Smoothing() -> impl IntoView {
     let curve = use_fixed_answer(lab, || Some(ask::Curve {})).answer;
     let lines = memo(move || curve.with(|c| c.as_deref().map_or_else(Lines::default, against_k)));
     let best = move || curve.with(|c| c.as_ref().and_then(|c| c.best));
-    let pick = Callback::new(move |log_k: f64| {
+    let pick = Callback::new(move |chosen: f64| {
         // Two digits are as fine as anyone can point.
-        let chosen = format!("{:.1e}", 10f64.powf(log_k)).parse::<f32>();
+        let chosen = format!("{chosen:.1e}").parse::<f32>();
         if let Ok(chosen) = chosen {
             k.set(chosen.clamp(0.0, MOST_ADDED));
         }
@@ -260,7 +260,7 @@ pub fn Smoothing() -> impl IntoView {
         </div>
         <LinesFigure name="bigram-smoothing" title="Surprise against k" lines=lines
             provenance=use_provenance() on_pick=pick
-            marker=Signal::derive(move || (k.get() > 0.0).then(|| f64::from(k.get()).log10()))/>
+            marker=Signal::derive(move || (k.get() > 0.0).then(|| k.get().into()))/>
         <p class="bigram-said" data-testid="bigram-best">{sentence}</p>
         <p class="view-note">
             "Click the curve, or press Enter on it, to choose that k. The axis is logarithmic, so k = 0, the raw \
@@ -271,22 +271,22 @@ pub fn Smoothing() -> impl IntoView {
 }
 
 fn against_k(curve: &Curve) -> Lines {
-    let held_out =
-        curve.points.iter().filter_map(|p| Some((p.k.log10(), p.held_out?))).collect::<Vec<_>>();
-    let training = curve.points.iter().map(|p| (p.k.log10(), p.training)).collect();
+    let held_out = curve.points.iter().filter_map(|p| Some((p.k, p.held_out?))).collect::<Vec<_>>();
+    let training = curve.points.iter().map(|p| (p.k, p.training)).collect();
     // Beyond, the surprise rises so steeply that the dip could not be seen.
     let shown = curve.points.iter().filter(|p| p.k <= MOST_DRAWN_TO);
     let all = shown.flat_map(|p| [Some(p.training), p.held_out]).flatten();
     let (low, high) = all.fold((f64::INFINITY, 0.0), |(low, high), y| (y.min(low), y.max(high)));
     let room = (high - low) * 0.08;
     Lines {
-        x_label: "k, as a power of 10".into(),
+        x_label: "smoothing k".into(),
         y_label: "nats per character".into(),
         series: vec![
-            Line::new("held out", Hue::HeldOut, Dash::Dashed, held_out),
-            Line::new("training", Hue::Train, Dash::Solid, training),
+            Line::new("held out", Hue::Second, Dash::Dashed, held_out),
+            Line::new("training", Hue::First, Dash::Solid, training),
         ],
-        x_range: Some((curve.points.first().map_or(-4.0, |p| p.k.log10()), MOST_DRAWN_TO.log10())),
+        x_log: true,
+        x_range: Some((curve.points.first().map_or(1e-4, |p| p.k), MOST_DRAWN_TO)),
         y_range: (high > low).then_some((low - room, high + room)),
         ..Lines::default()
     }

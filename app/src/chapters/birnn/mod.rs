@@ -36,6 +36,7 @@ pub use words::SCRIPT;
 pub const INFO: Info = Info {
     id: Chapter::Birnn,
     warm_steps: 120,
+    curves: 2,
     uses_text: true,
     view: || view! { <BirnnChapter/> }.into_any(),
 };

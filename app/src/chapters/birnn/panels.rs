@@ -22,10 +22,10 @@ use crate::{
 /// Color and dashes of a reader's line, the same in every figure of the chapter.
 fn style(reader: Reader) -> (Hue, Dash) {
     match reader {
-        Reader::Forward => (Hue::Muted, Dash::Solid),
-        Reader::Delayed(_) => (Hue::Muted, Dash::Dashed),
-        Reader::Backward => (Hue::Hidden, Dash::Dotted),
-        Reader::Both => (Hue::Hidden, Dash::Solid),
+        Reader::Forward => (Hue::First, Dash::Solid),
+        Reader::Delayed(_) => (Hue::First, Dash::Dashed),
+        Reader::Backward => (Hue::Third, Dash::Dotted),
+        Reader::Both => (Hue::Second, Dash::Solid),
     }
 }
 
@@ -182,11 +182,11 @@ fn SideBySide(page: Page) -> impl IntoView {
         let top = top();
         view! {
             <div>
-                <BarsFigure name="birnn-bars-forward" title=title("Forward only") top hue=Hue::Muted
+                <BarsFigure name="birnn-bars-forward" title=title("Forward only") top hue=Hue::First
                     bars=bars(Reader::Forward) provenance=page.provenance/>
             </div>
             <div>
-                <BarsFigure name="birnn-bars-both" title=title("Both ways") top hue=Hue::Hidden
+                <BarsFigure name="birnn-bars-both" title=title("Both ways") top hue=Hue::Second
                     bars=bars(Reader::Both) provenance=page.provenance/>
             </div>
         }
@@ -301,11 +301,12 @@ pub fn Guess(page: Page) -> impl IntoView {
         TaskChoice::Fill => view! { <Passages page/> }.into_any(),
         TaskChoice::Look => view! {
             <div class="birnn-switch">
-                <p class="birnn-blank" translate="no">
-                    {move || page.store.source.with(|source| blanked(&source.text))}
-                </p>
+                {move || {
+                    let (before, after) = page.store.source.with(|source| blanked(&source.text))?;
+                    Some(gapped(before, "?".into_any(), after))
+                }}
                 <p>
-                    "Which letter stands at ▢? Here you guess first, and then two models do: one that has read only \
+                    "Which letter is in the box? Here you guess first, and then two models do: one that has read only \
                      what comes before, and one that has read both sides. So far they have been trained on made-up \
                      symbols."
                 </p>
@@ -321,8 +322,18 @@ pub fn Guess(page: Page) -> impl IntoView {
     view! { <div class="view-scroll birnn-guess">{content}</div> }.into_any()
 }
 
-/// The start of the text with one letter left out, as what is to come looks.
-fn blanked(text: &str) -> Option<String> {
+/// Text around a letter that is missing: a box, with `letter` in it.
+fn gapped(before: String, letter: AnyView, after: String) -> AnyView {
+    view! {
+        <p class="birnn-blank" translate="no" data-testid="birnn-blank">
+            {before}<b class="birnn-gap">{letter}</b>{after}
+        </p>
+    }
+    .into_any()
+}
+
+/// The start of the text as what is to come looks: what stands before a missing letter, and after it.
+fn blanked(text: &str) -> Option<(String, String)> {
     let line = text.lines().find(|line| line.chars().count() >= SHOWN)?;
     let mut letters: Vec<char> = line.chars().take(MOST_SHOWN).collect();
     let is_cut = line.chars().count() > MOST_SHOWN;
@@ -331,8 +342,8 @@ fn blanked(text: &str) -> Option<String> {
     }
     let inside = |at: &usize| letters[at - 1..=at + 1].iter().all(|letter| letter.is_alphabetic());
     let at = (SHOWN / 2..SHOWN - 1).find(inside)?;
-    letters[at] = '▢';
-    Some(letters.into_iter().chain(is_cut.then_some('…')).collect())
+    let after = letters[at + 1..].iter().copied().chain(is_cut.then_some('…')).collect();
+    Some((letters[..at].iter().collect(), after))
 }
 
 /// Held-out passages, each with a letter to guess before the models say theirs.
@@ -341,12 +352,20 @@ fn Passages(page: Page) -> impl IntoView {
     let number = memo(move || page.settings.with(|s| s.passage));
     let answered = use_answer(page.lab, move || Some(birnn::ask::Passage { number: number.get() }));
     let passage = answered.answer;
+    // What is read, and which of it is hidden.
+    let text = memo(move || {
+        let number = number.get();
+        passage.with(|p| {
+            let p = p.as_ref().filter(|p| p.number == number)?;
+            Some((p.tokens.clone(), p.missing))
+        })
+    });
     view! {
         // A guess belongs to one passage.
         {move || {
-            let number = number.get();
-            let passage = memo(move || passage.get().filter(|p| p.number == number));
-            view! { <OneGuess page passage/> }
+            let (tokens, missing) = text.get().unwrap_or_default();
+            let passage = memo(move || passage.get().filter(|_| text.with(Option::is_some)));
+            view! { <OneGuess page passage tokens missing=missing as usize/> }
         }}
         <button type="button" class="button" data-testid="birnn-passage-next"
             on:click=move |_| page.set(|s| s.passage = s.passage % 200 + 1)>
@@ -372,24 +391,17 @@ fn options(passage: &Passage) -> Vec<usize> {
 }
 
 #[component]
-fn OneGuess(page: Page, passage: Memo<Option<Arc<Passage>>>) -> impl IntoView {
+fn OneGuess(
+    page: Page,
+    passage: Memo<Option<Arc<Passage>>>,
+    tokens: Vec<String>,
+    missing: usize,
+) -> impl IntoView {
+    let revealed = RwSignal::new(false);
     // Training on would change the options under the learner's hand.
     let choices = Memo::new(move |before: Option<&Vec<usize>>| match before {
         Some(before) if !before.is_empty() => before.clone(),
         _ => passage.with(|p| p.as_ref().map_or_else(Vec::new, |p| options(p))),
-    });
-    let question = Signal::derive(move || {
-        passage.with(|p| {
-            p.as_ref().map_or_else(String::new, |p| {
-                let token = |(at, token): (usize, &String)| {
-                    if at as u32 == p.missing { "▢".to_owned() } else { mark(token) }
-                };
-                format!(
-                    "{}   What stands at ▢?",
-                    p.tokens.iter().enumerate().map(token).collect::<String>()
-                )
-            })
-        })
     });
     let option_names = Signal::derive(move || {
         let name = |p: &Passage, id: usize| p.answers.get(id).map_or_else(String::new, |a| mark(a));
@@ -406,7 +418,10 @@ fn OneGuess(page: Page, passage: Memo<Option<Arc<Passage>>>) -> impl IntoView {
         passage.with(|p| {
             let Some(p) = p else { return String::new() };
             let name = |id: usize| p.answers.get(id).map_or_else(String::new, |a| mark(a));
-            let each = p.models.iter().filter_map(|(reader, probabilities)| {
+            // Those whose answers are drawn below.
+            let drawn =
+                p.models.iter().filter(|(r, _)| matches!(r, Reader::Forward | Reader::Both));
+            let each = drawn.filter_map(|(reader, probabilities)| {
                 let first = likeliest(probabilities)?;
                 let right = probabilities.get(p.right as usize)?;
                 Some(format!("{} gave it {right:.4} and guessed ‘{}’", reader.name(), name(first)))
@@ -417,7 +432,7 @@ fn OneGuess(page: Page, passage: Memo<Option<Arc<Passage>>>) -> impl IntoView {
     let bars = move |reader: Reader| {
         Signal::derive(move || {
             passage.with(|p| {
-                let Some(p) = p else { return Vec::new() };
+                let Some(p) = p.as_ref().filter(|_| revealed.get()) else { return Vec::new() };
                 let of = p.models.iter().find(|(r, _)| *r == reader);
                 of.map_or_else(Vec::new, |(_, probabilities)| {
                     top_bars(probabilities, &p.answers, 4, Some(p.right as usize))
@@ -426,15 +441,24 @@ fn OneGuess(page: Page, passage: Memo<Option<Arc<Passage>>>) -> impl IntoView {
         })
     };
     let provenance = page.provenance;
+    let read = |tokens: &[String]| tokens.iter().map(|t| mark(t).replace('␣', " ")).collect();
+    let letter = tokens.get(missing).map_or_else(String::new, |token| mark(token));
+    let letter = move || if revealed.get() { letter.clone() } else { "?".to_owned() };
+    let (before, rest) = tokens.split_at(missing.min(tokens.len()));
+    let after = rest.get(1..).unwrap_or_default();
     view! {
-        <GuessFirst id="birnn-passage" question options=option_names answer explain>
-            <div class="birnn-beside">
-                <BarsFigure name="birnn-guess-forward" title="Forward only" top=4 hue=Hue::Muted
-                    bars=bars(Reader::Forward) provenance/>
-                <BarsFigure name="birnn-guess-both" title="Both ways" top=4 hue=Hue::Hidden
-                    bars=bars(Reader::Both) provenance/>
-            </div>
+        {gapped(read(before), letter.into_any(), read(after))}
+        <GuessFirst id="birnn-passage" question="Which character is in the box? Guess first."
+            options=option_names answer explain>
+            {move || revealed.set(true)}
         </GuessFirst>
+        // Here from the start, so that nothing moves when the answers come.
+        <div class="birnn-beside">
+            <BarsFigure name="birnn-guess-forward" title="Forward only" top=4 hue=Hue::First
+                bars=bars(Reader::Forward) provenance/>
+            <BarsFigure name="birnn-guess-both" title="Both ways" top=4 hue=Hue::Second
+                bars=bars(Reader::Both) provenance/>
+        </div>
     }
 }
 
@@ -445,7 +469,8 @@ mod tests {
     #[test]
     fn a_letter_inside_a_word_is_left_out() {
         let text = "short\nOnce, by the slow green river, there was a mill";
-        assert_eq!(blanked(text).as_deref(), Some("Once, by the slow g▢een river, there was a…"));
+        let around = ("Once, by the slow g".into(), "een river, there was a…".into());
+        assert_eq!(blanked(text), Some(around));
         assert_eq!(blanked("1234 5678 ".repeat(9).as_str()), None);
         assert_eq!(blanked(""), None);
     }

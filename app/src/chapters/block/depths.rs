@@ -51,10 +51,10 @@ fn losses(page: Page) -> AnyView {
         x_label: "step".into(),
         y_label: format!("loss, mean of {SMOOTHED} batches"),
         series: vec![
-            Line::new("full", Hue::Ink, Dash::Solid, curves.with(|curves| curves[0].clone())),
+            Line::new("full", Hue::First, Dash::Solid, curves.with(|curves| curves[0].clone())),
             Line::new(
                 page.cut(),
-                Hue::Weight,
+                Hue::Second,
                 Dash::Dashed,
                 curves.with(|curves| curves[1].clone()),
             ),
@@ -97,10 +97,11 @@ fn gradients(page: Page) -> AnyView {
             Line::new(name, hue, dash, points)
         };
         let looks =
-            [("full".to_owned(), Hue::Ink, Dash::Solid), (page.cut(), Hue::Gradient, Dash::Dashed)];
+            [("full".to_owned(), Hue::First, Dash::Solid), (page.cut(), Hue::Second, Dash::Dashed)];
         Lines {
             x_label: "blocks passed".into(),
             y_label: "length of dL/dx".into(),
+            names_first: true,
             y_scale: YScale::Log,
             x_range: Some((0.0, f64::from(unroll_protocol::study::block::LAYERS))),
             series: depths

@@ -41,6 +41,7 @@ pub use words::SCRIPT;
 pub const INFO: Info = Info {
     id: Chapter::Block,
     warm_steps: 80,
+    curves: 2,
     uses_text: true,
     view: || view! { <BlockChapter/> }.into_any(),
 };

@@ -76,7 +76,7 @@ fn lines(neurons: &Neurons) -> Lines {
     let bounds = own.first().zip(own.last()).map_or((-1.0, 1.0), |(first, last)| {
         ((first.0.min(-1.0) * 2.0).floor() / 2.0, (last.0.max(1.0) * 2.0).ceil() / 2.0)
     });
-    let looks = [(Hue::Muted, Dash::Dotted), (Hue::Ink, Dash::Solid), (Hue::HeldOut, Dash::Dashed)];
+    let looks = [(Hue::Muted, Dash::Dotted), (Hue::Ink, Dash::Solid), (Hue::Third, Dash::Dashed)];
     let curves =
         CURVES.iter().zip(&neurons.curves).zip(looks).map(|((curve, values), (hue, dash))| {
             let points = grid().map(f64::from).zip(values.iter().map(|v| f64::from(*v)));
@@ -91,7 +91,7 @@ fn lines(neurons: &Neurons) -> Lines {
         Activation::Solu => "the layer’s own (SoLU)".to_owned(),
         other => format!("the layer’s own ({})", other.label()),
     };
-    let own = Line::new(name, Hue::Hidden, Dash::Mixed, own);
+    let own = Line::new(name, Hue::First, Dash::Mixed, own);
     Lines {
         x_label: "sum into the neuron".into(),
         y_label: "what it puts out".into(),

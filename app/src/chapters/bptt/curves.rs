@@ -14,9 +14,9 @@ const LEAST_SHARE: f64 = 1e-16;
 /// Color and pattern of a network's lines, everywhere in the chapter.
 pub fn look(cell: Cell) -> (Hue, Dash) {
     match cell {
-        Cell::Rnn => (Hue::Ink, Dash::Solid),
-        Cell::Lstm => (Hue::Hidden, Dash::Solid),
-        Cell::Gru => (Hue::Weight, Dash::Mixed),
+        Cell::Rnn => (Hue::First, Dash::Solid),
+        Cell::Lstm => (Hue::Second, Dash::Solid),
+        Cell::Gru => (Hue::Third, Dash::Mixed),
     }
 }
 
@@ -70,10 +70,12 @@ pub fn norms(flow: &Flow, settings: &Settings) -> Lines {
         }
         .into(),
         series,
-        references: Vec::new(),
         y_scale: YScale::Log,
         x_range: Some((1.0, length as f64)),
         y_range: Some((least, decade(most, true).max(least * 10.0))),
+        // They all end at 1, and the story is in how much is left where they begin.
+        names_first: true,
+        ..Lines::default()
     }
 }
 
@@ -252,7 +254,7 @@ pub fn clipping(history: &History, cell: Cell, clip: f32) -> Lines {
         references: if clip > 0.0 { vec![reference] } else { Vec::new() },
         y_scale: YScale::Log,
         x_range: Lines::steps(history.last_step()),
-        y_range: None,
+        ..Lines::default()
     }
 }
 

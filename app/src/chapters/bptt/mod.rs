@@ -37,6 +37,7 @@ pub use text::SCRIPT;
 pub const INFO: Info = Info {
     id: Chapter::Bptt,
     warm_steps: 50,
+    curves: 3,
     uses_text: false,
     view: || view! { <BpttChapter/> }.into_any(),
 };

@@ -30,6 +30,13 @@ pub fn view(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
             link.bptt.step = step as u32 + 1;
         });
     });
+    let describe = Callback::new(|(unit, step, change): (usize, usize, f32)| {
+        let (unit, step) = (unit + 1, step + 1);
+        if change.is_nan() {
+            return format!("Step {step} comes before the nudge.");
+        }
+        format!("Unit {unit}, step {step}: {}", short(change.into()))
+    });
     let title = shown.nudged(|nudged, _| {
         let Nudged { cell, unit, step, .. } = nudged;
         format!("Ripple of a nudge to unit {unit} at step {step} of the {}", cell.label())
@@ -51,6 +58,7 @@ pub fn view(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
                     title
                     matrix=shown.nudged(|nudged, _| ripple(nudged))
                     provenance=shown.provenance
+                    describe
                     marked
                     row
                     column
@@ -78,15 +86,17 @@ fn missing(settings: &Settings) -> Option<String> {
     })
 }
 
-/// The ripple along the whole sequence. Before the nudge nothing moves.
+/// The ripple along the whole sequence. Before the nudge nothing can move.
 fn ripple(nudged: &Nudged) -> Matrix {
     let units = nudged.ripple.shape.last().copied().unwrap_or_default() as usize;
     let steps = nudged.length() as usize;
     let first = nudged.step.saturating_sub(1) as usize;
-    let value = |unit: usize, step: usize| match step.checked_sub(first) {
-        Some(later) => nudged.ripple.values.get(later * units + unit).copied(),
-        None => Some(0.0),
+    let value = |unit: usize, step: usize| {
+        let later = step.checked_sub(first)?;
+        nudged.ripple.values.get(later * units + unit).copied()
     };
+    // The nudged square itself is 1, next to which all that it moves would be pale.
+    let moved = nudged.ripple.values.get(units..).filter(|moved| !moved.is_empty());
     let values = (0..units).flat_map(|unit| (0..steps).map(move |step| (unit, step)));
     Matrix {
         row_axis: "unit".into(),
@@ -94,9 +104,9 @@ fn ripple(nudged: &Nudged) -> Matrix {
         rows: (1..=units).map(|unit| unit.to_string()).collect(),
         columns: (1..=steps).map(|step| step.to_string()).collect(),
         values: values.map(|(unit, step)| value(unit, step).unwrap_or(f32::NAN)).collect(),
-        map: ValueMap::around(&nudged.ripple.values),
+        map: ValueMap::around(moved.unwrap_or(&[1.0])),
         value_name: "change of the state, divided by the nudge".into(),
-        absent: String::new(),
+        absent: "before the nudge, nothing can change".into(),
     }
 }
 
@@ -291,7 +301,8 @@ mod tests {
     fn the_ripple_begins_at_the_nudge() {
         let matrix = ripple(&nudged(2.501, 0.1));
         assert_eq!(matrix.shape(), (2, 3));
-        assert!((0..2).all(|unit| matrix.value(unit, 0) == 0.0), "nothing moves before");
+        assert!((0..2).all(|unit| matrix.value(unit, 0).is_nan()), "nothing can move before");
+        assert_eq!(matrix.map, ValueMap::Signed { limit: 0.5 }, "the nudge itself does not count");
         assert_eq!((matrix.value(1, 1), matrix.value(0, 2), matrix.value(1, 2)), (1.0, -0.5, 0.25));
     }
 

@@ -12,6 +12,8 @@ pub struct Terms {
 
 /// Decimals shown.
 const DECIMALS: u32 = 5;
+/// So many of the last terms stand by themselves: they are the large ones.
+const LAST: usize = 6;
 
 impl Terms {
     /// The largest term has one digit before the point.
@@ -24,9 +26,20 @@ impl Terms {
         Self { exponent, terms, whole: rounded(whole) }
     }
 
-    /// Each term.
-    pub fn shown(&self) -> Vec<String> {
-        self.terms.iter().map(|&term| decimal(term)).collect()
+    /// How many of the first terms are shown as one.
+    pub fn together(&self) -> usize {
+        let earlier = self.terms.len().saturating_sub(LAST);
+        if earlier > 1 { earlier } else { 0 }
+    }
+
+    /// The first terms in one, and each of the last, with their steps.
+    pub fn shown(&self) -> Vec<(String, String)> {
+        let (earlier, last) = self.terms.split_at(self.together());
+        let steps = earlier.len() + 1..;
+        let each = steps.zip(last).map(|(step, &term)| (step.to_string(), decimal(term)));
+        let first = (!earlier.is_empty())
+            .then(|| (format!("1 to {}", earlier.len()), decimal(earlier.iter().sum())));
+        first.into_iter().chain(each).collect()
     }
 
     /// The sum of the terms as shown.
@@ -60,8 +73,22 @@ mod tests {
         let terms = [1.5e-7, -2.25e-7, 0.0, 3.0e-12, 4.444_444e-7];
         let shown = Terms::new(&terms, 3.694_474e-7);
         assert_eq!(shown.exponent, -7);
-        assert_eq!(shown.shown(), ["+1.50000", "−2.25000", "0.00000", "+0.00003", "+4.44444"]);
+        let each = |terms: &Terms| terms.shown().into_iter().unzip::<_, _, Vec<_>, Vec<_>>();
+        let (steps, digits) = each(&shown);
+        assert_eq!(steps, ["1", "2", "3", "4", "5"]);
+        assert_eq!(digits, ["+1.50000", "−2.25000", "0.00000", "+0.00003", "+4.44444"]);
         assert_eq!((shown.sum().as_str(), shown.whole().as_str()), ("+3.69447", "+3.69447"));
+        let many = Terms::new(&[0.25, -0.5, 1.0, 0.0, 0.0, 0.0, 0.0, 2.0], 2.75);
+        let (steps, digits) = each(&many);
+        assert_eq!(
+            (many.together(), steps[0].as_str(), digits[0].as_str()),
+            (2, "1 to 2", "−0.25000")
+        );
+        assert_eq!(
+            (steps.len(), digits[1].as_str(), many.sum().as_str()),
+            (7, "+1.00000", "+2.75000")
+        );
+        assert_eq!(Terms::new(&[1.0; 7], 7.0).together(), 0, "one alone is no sum");
         let nothing = Terms::new(&[0.0; 3], 0.0);
         assert_eq!((nothing.exponent, nothing.sum()), (0, "0.00000".to_owned()));
     }

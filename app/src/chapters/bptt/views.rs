@@ -1,17 +1,17 @@
 //! The views after the first: accuracy by gap, a weight's gradient taken apart, what each step adds to
 //! it, clipping, memory.
 
-use leptos::{html, prelude::*};
+use leptos::prelude::*;
 use unroll_protocol::study::bptt::{Cell, Flow, Settings};
 
 use super::{COPIES, Shown, WEIGHT, curves, terms::Terms};
 use crate::{
     controls::{ChoiceField, SliderField, ViewSwitch},
     figures::{
-        Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, YScale,
-        sight::use_visible, superscript,
+        Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, YScale, short,
+        superscript,
     },
-    reactive::{effect, memo},
+    reactive::memo,
 };
 
 pub fn accuracy(shown: Shown) -> AnyView {
@@ -37,14 +37,13 @@ pub fn weight(shown: Shown) -> AnyView {
         let of = &flow.weights;
         let units = of.whole.shape.first().copied().unwrap_or_default();
         let names: Vec<String> = (1..=units).map(|unit| unit.to_string()).collect();
-        let limit = of.whole.values.iter().fold(0f32, |most, value| most.max(value.abs()));
         Matrix {
             row_axis: "from unit".into(),
             column_axis: "to unit".into(),
             rows: names.clone(),
             columns: names,
             values: of.whole.values.clone(),
-            map: ValueMap::Signed { limit: rounded_up(limit) },
+            map: ValueMap::around(&of.whole.values),
             value_name: "gradient".into(),
             absent: String::new(),
         }
@@ -55,6 +54,9 @@ pub fn weight(shown: Shown) -> AnyView {
     let marked = shown.read(move |flow, _| vec![chosen(flow)]);
     let row = shown.read(move |flow, _| Some(chosen(flow).0));
     let column = shown.read(move |flow, _| Some(chosen(flow).1));
+    let describe = Callback::new(|(from, to, value): (usize, usize, f32)| {
+        format!("From unit {} to unit {}: {}", from + 1, to + 1, short(value.into()))
+    });
     let pick = Callback::new(move |(from, to): (usize, usize)| {
         shown.store.link.update(|link| {
             link.bptt.from = from as u32 + 1;
@@ -91,6 +93,7 @@ pub fn weight(shown: Shown) -> AnyView {
                     title
                     matrix
                     provenance=shown.provenance
+                    describe
                     marked
                     row
                     column
@@ -139,15 +142,6 @@ fn switch() -> AnyView {
     view! { <ViewSwitch label="What the steps add to" views=VIEWS/> }.into_any()
 }
 
-/// To two digits, which is as much as a scale has room for.
-fn rounded_up(value: f32) -> f32 {
-    if value <= 0.0 {
-        return f32::MIN_POSITIVE;
-    }
-    let unit = 10f64.powf(f64::from(value).log10().floor() - 1.0);
-    ((f64::from(value) / unit).ceil() * unit) as f32
-}
-
 /// Norms of what each step adds.
 fn norms(flow: &Flow) -> Lines {
     let of = &flow.weights;
@@ -178,7 +172,7 @@ fn gathered(flow: &Flow) -> Lines {
         y_label: "gradient".into(),
         series: vec![
             Line::new("this step’s", Hue::Muted, Dash::Solid, each),
-            Line::new("sum from T back to t", Hue::Gradient, Dash::Dashed, sums),
+            Line::new("sum back to t", Hue::Gradient, Dash::Dashed, sums),
         ],
         ..Lines::default()
     }
@@ -192,26 +186,20 @@ fn terms(shown: Shown) -> AnyView {
         let index = (of.from.saturating_sub(1) * units + of.to.saturating_sub(1)) as usize;
         Some(Terms::new(&of.terms, of.whole.values.get(index).copied().unwrap_or_default()))
     });
-    let list = NodeRef::<html::Ol>::new();
-    let (seen, moved) = (use_visible(list), StoredValue::new(false));
-    effect(move || {
-        let Some(list) = list.get().filter(|_| seen.get() && !moved.get_value()) else { return };
-        // The last steps' parts are the large ones. From here on the place is the learner's.
-        list.set_scroll_left(list.scroll_width());
-        moved.set_value(true);
-    });
     let table = move || {
         digits.get().map(|digits| {
-            let terms = digits.shown().into_iter().zip(1..).map(|(term, step)| {
+            let terms = digits.shown().into_iter().map(|(step, term)| {
                 view! { <li><span class="bptt-step">{step}</span><span class="bptt-term">{term}</span></li> }
             });
-            let said =
-                format!("Each step’s part, in units of 10{}", superscript(digits.exponent));
+            let unit = superscript(digits.exponent);
+            let together = match digits.together() {
+                0 => String::new(),
+                count => format!(", the first {count} together"),
+            };
+            let said = format!("Each step’s part, in units of 10{unit}{together}");
             view! {
                 <p class="view-note">{said.clone()}</p>
-                <ol class="bptt-terms" node_ref=list data-testid="bptt-terms" tabindex="0" aria-label=said>
-                    {terms.collect_view()}
-                </ol>
+                <ol class="bptt-terms" data-testid="bptt-terms" aria-label=said>{terms.collect_view()}</ol>
                 <dl class="bptt-sums"
                     title="The last digits may differ: each part is rounded to those shown, and floats add up in \
                            another order.">
@@ -236,19 +224,31 @@ pub fn clipping(shown: Shown) -> AnyView {
     });
     let said = move || {
         shown.lab.history.with(|history| {
-            let of = |what: &str| history.named(&format!("{} {what}", cell.get().label()))?.last();
-            let (before, after) = (of("gradient norm")?, of("clipped norm")?);
-            let (before, after) = (f64::from(before), f64::from(after));
-            let did = if clip.get() == 0.0 {
-                "Clipping is off: the update used all of it".to_owned()
-            } else if after < before {
-                format!("It was clipped to {}", curves::power(after))
-            } else {
-                "Being below the clip norm, it was left as it is".to_owned()
+            let of = |what: &str| {
+                Some(history.named(&format!("{} {what}", cell.get().label()))?.points())
+            };
+            let steps = of("gradient norm")?.into_iter().zip(of("clipped norm")?);
+            let steps: Vec<_> = steps.map(|((step, before), (_, after))| (step, before, after)).collect();
+            let &(step, before, after) = steps.last()?;
+            let most = steps.iter().map(|step| step.1).fold(0.0, f64::max);
+            let clipped = steps.iter().filter(|step| step.2 < step.1).count();
+            let share = || 100.0 * clipped as f64 / steps.len() as f64;
+            let did = match clipped {
+                _ if clip.get() == 0.0 => "Clipping is off: the update used all of it.".to_owned(),
+                0 => format!(
+                    "No step was clipped so far: the largest norm was {}. Train on, or lower the clip norm.",
+                    curves::power(most)
+                ),
+                _ if after < before => {
+                    format!("It was clipped to {}, as in {:.0}% of the steps so far.", curves::power(after), share())
+                }
+                _ => format!(
+                    "Being below the clip norm, it was left as it is. {:.0}% of the steps so far were clipped.",
+                    share()
+                ),
             };
             Some(format!(
-                "At step {}, the norm over all weights of the {} was {}. {did}.",
-                history.last_step(),
+                "At step {step}, the norm over all weights of the {} was {}. {did}",
                 cell.get().label(),
                 curves::power(before),
             ))

@@ -270,28 +270,47 @@ impl Drawing for Tree {
         let long = |node: &Node| 0.62 * font * (token::columns(&name(node)) - 1.0);
         let longest = self.nodes.iter().map(long).fold(0.0, f64::max);
         let reach = (column - 5.4 * font - longest).max(BRANCHES * column);
+        let label_left = |node: &Node| x(node) + reach + 0.35 * font;
+        let beside = if self.tinted { 0.25 * font } else { 0.0 };
+        // Left out where it has no room.
+        let share = |node: &Node| {
+            let left = label_left(node) + 1.3 * font + long(node) + beside;
+            let places = if node.share < 0.1 { 1 } else { 0 };
+            (left + beside + 2.3 * font < x(node) + column)
+                .then(|| (left, percent(node.share, places)))
+        };
+        // Its branches leave a node right after its label, next to each other.
+        let label_end = |node: &Node| match (node.parent, share(node)) {
+            (None, _) => root,
+            (_, Some((left, share))) => {
+                left + smaller(font) * (0.64 * share.len() as f64 + 0.3) + 0.35 * font
+            }
+            (_, None) => label_left(node) + long(node) + 0.9 * font + beside,
+        };
         let thickest = (0.8 * line).min(1.1 * font).max(3.0);
+        let thick = |node: &Node| (f64::from(node.share) * thickest).max(0.75);
+        let mut starts: Vec<f64> = self.nodes.iter().map(y).collect();
         for node in &self.nodes {
-            let Some(parent) = node.parent.map(|at| &self.nodes[at]) else { continue };
-            let from = match parent.parent {
-                None => (root, y(parent)),
-                Some(_) => (x(parent) + column, y(parent)),
-            };
+            if let Some(parent) = node.parent {
+                starts[parent] -= thick(node) / 2.0;
+            }
+        }
+        for node in &self.nodes {
+            let Some(at) = node.parent else { continue };
+            let thick = thick(node);
+            let from = (label_end(&self.nodes[at]), starts[at] + thick / 2.0);
+            starts[at] += thick;
             let to = (x(node) + reach, y(node));
             let bend = from.0 + 0.55 * (to.0 - from.0);
             let hue = if node.rank.is_some() { Hue::Output } else { Hue::Muted };
-            let thick = (f64::from(node.share) * thickest).max(0.75);
-            let path = format!(
-                "M{:.1} {:.1}C{bend:.1} {:.1} {bend:.1} {:.1} {:.1} {:.1}",
-                from.0, from.1, from.1, to.1, to.0, to.1
-            );
             let shade = if node.rank.is_some() { 0.9 } else { 0.35 };
-            pen.svg.push_str(&format!(r#"<g opacity="{shade}">"#));
-            pen.wire(hue, (thick * 100.0).round() / 100.0, &path);
-            pen.svg.push_str("</g>");
+            let color = pen.hue(hue);
+            // Ends that are cut straight: round ones would run into the letters.
+            pen.svg.push_str(&format!(
+                r#"<path d="M{:.1} {:.1}C{bend:.1} {:.1} {bend:.1} {:.1} {:.1} {:.1}" fill="none" stroke="{color}" stroke-width="{thick:.2}" opacity="{shade}"/>"#,
+                from.0, from.1, from.1, to.1, to.0, to.1
+            ));
         }
-        let label_left = |node: &Node| x(node) + reach + 0.35 * font;
-        let beside = if self.tinted { 0.25 * font } else { 0.0 };
         let sentence = self.ending(root - 0.4 * font, beside, font);
         if self.tinted {
             let mut grounds = Grounds::default();
@@ -326,12 +345,8 @@ impl Drawing for Tree {
             let best = node.rank == Some(0);
             let hue = if node.rank.is_some() { Hue::Ink } else { Hue::Muted };
             pen.mono(hue, best, (left, base), Anchor::Start, &name(node));
-            let places = if node.share < 0.1 { 1 } else { 0 };
-            let room = x(node) + column - left;
-            if room > 3.6 * font + long(node) + 2.0 * beside {
-                let share = percent(node.share, places);
-                let at = (left + 1.3 * font + long(node) + beside, base);
-                pen.sized(Hue::Muted, false, smaller(font), at, Anchor::Start, &share);
+            if let Some((left, share)) = share(node) {
+                pen.sized(Hue::Muted, false, smaller(font), (left, base), Anchor::Start, &share);
             }
             let wide = (width - x(node)).min(column);
             let place = [x(node), y(node) - line / 2.0, wide, line];
@@ -432,6 +447,32 @@ mod tests {
         let node = tree.nodes.iter().find(|node| node.text == "ab").unwrap();
         assert!(tree.words(node).contains("“a|b” as a whole"), "{}", tree.words(node));
         assert!(tree.words(&tree.nodes[0]).ends_with("“the|␣cat|␣sat”."));
+    }
+
+    #[test]
+    fn branches_leave_a_node_side_by_side_and_after_its_label() {
+        let tree = tree(&[]);
+        let mut pen = Pen::new(14.0, Paint::of(&Palette::LIGHT));
+        tree.draw((1100.0, 620.0), &mut pen, &Colors::new(&Palette::LIGHT));
+        let number = |text: &str| text.parse::<f64>().unwrap();
+        let branch = |path: &str| {
+            let (start, rest) = path.split_once('C').unwrap();
+            let (x, y) = start.split_once(' ').unwrap();
+            let thick = rest.split("stroke-width=\"").nth(1).unwrap().split('"').next().unwrap();
+            (number(x), number(y), number(thick))
+        };
+        let branches: Vec<_> = pen.svg.split("<path d=\"M").skip(1).map(branch).collect();
+        assert_eq!(branches.len(), tree.nodes.len() - 1);
+        let of = |at: usize| {
+            let places =
+                (1..tree.nodes.len()).filter(move |node| tree.nodes[*node].parent == Some(at));
+            places.map(|node| branches[node - 1]).collect::<Vec<_>>()
+        };
+        for pair in of(0).windows(2) {
+            let [(x, y, thick), (next_x, next_y, next_thick)] = pair else { unreachable!() };
+            assert_eq!(x, next_x);
+            assert!((next_y - y - (thick + next_thick) / 2.0).abs() < 0.2, "{pair:?}");
+        }
     }
 
     #[test]

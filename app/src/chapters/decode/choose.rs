@@ -81,7 +81,7 @@ pub fn Choose(page: Page) -> impl IntoView {
         <div class="view-fill" node_ref=part>
             <div class="view-bar decode-bar">
                 <TokenField editor=use_probe()/>
-                <button type="button" class="button" data-testid="decode-write" on:click=write>
+                <button type="button" class="button button-primary" data-testid="decode-write" on:click=write>
                     "Write it"
                 </button>
                 <button type="button" class="button button-quiet" data-testid="decode-draw-again"

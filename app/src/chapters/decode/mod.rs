@@ -42,6 +42,7 @@ pub use words::SCRIPT;
 pub const INFO: Info = Info {
     id: Chapter::Decode,
     warm_steps: 0,
+    curves: 2,
     uses_text: true,
     view: || view! { <Decode/> }.into_any(),
 };

@@ -76,22 +76,21 @@ fn meaning(gates: Gates) -> &'static str {
 /// Which quantity is drawn, and whose products the circuit shows.
 #[component]
 pub fn Quantities(gates: Gates) -> impl IntoView {
-    let button = move |quantity: Quantity| {
-        let chosen = move || gates.shown.get() == quantity;
+    let segment = move |quantity: Quantity| {
         let choose = move |_| gates.store.link.update(|l| l.gates.shown = quantity);
         view! {
-            <button type="button" class="gates-quantity" class:gates-chosen=chosen
-                aria-pressed=move || chosen().to_string() data-part=part(quantity) title=quantity.label()
-                data-testid=format!("gates-show-{}", quantity.id()) on:click=choose>
+            <label class="segment gates-quantity" data-part=part(quantity) title=quantity.label()>
+                <input type="radio" name="gates-quantity" data-testid=format!("gates-show-{}", quantity.id())
+                    prop:checked=move || gates.shown.get() == quantity on:change=choose/>
                 <i class="gates-letter">{quantity.id()}</i>
                 <span class="gates-name">{quantity.label().split(' ').next()}</span>
-            </button>
+            </label>
         }
         .into_any()
     };
-    let choices = move || gates.cell.get().quantities().iter().copied().map(button).collect_view();
+    let choices = move || gates.cell.get().quantities().iter().copied().map(segment).collect_view();
     view! {
-        <div class="gates-quantities" role="group" aria-label="What is drawn">{choices}</div>
+        <div class="segments gates-quantities" role="radiogroup" aria-label="What is drawn">{choices}</div>
     }
     .into_any()
 }

@@ -39,6 +39,7 @@ pub use text::SCRIPT;
 pub const INFO: Info = Info {
     id: Chapter::Gates,
     warm_steps: 300,
+    curves: 1,
     uses_text: true,
     view: || view! { <GatesChapter/> }.into_any(),
 };

@@ -190,9 +190,9 @@ fn by_position(batch: &Batch, vocabulary: usize) -> Lines {
     let mut series = vec![Line::new("batch", Hue::Muted, Dash::Dotted, own)];
     if !held_out.is_empty() {
         let means = doubling(&held_out);
-        series.push(Line::new("held-out", Hue::HeldOut, Dash::Solid, means));
+        series.push(Line::new("held-out", Hue::Second, Dash::Solid, means));
         let points = (1..).map(f64::from).zip(held_out).collect();
-        let each = Line::new("each position", Hue::HeldOut, Dash::Solid, points);
+        let each = Line::new("each position", Hue::Second, Dash::Solid, points);
         series.push(Line { stroke: Stroke::Faint, ..each });
     }
     let knows_nothing =

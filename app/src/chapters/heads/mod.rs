@@ -33,6 +33,7 @@ pub use words::SCRIPT;
 pub const INFO: Info = Info {
     id: Chapter::Heads,
     warm_steps: 150,
+    curves: 2,
     uses_text: true,
     view: || view! { <HeadsChapter/> }.into_any(),
 };

@@ -115,7 +115,9 @@ fn panels(pen: &mut Pen, scene: &Scene, way: Way) {
     };
     panel(pen, scene.panel);
     let name = format!("block {} of {}", shape.open + 1, shape.blocks);
+    group(pen, way.has(Part::Query, scene));
     pen.text(Hue::Muted, true, (scene.panel.0 + 12.0, top + 16.0), Anchor::Start, &name);
+    end(pen);
     for column in &scene.columns {
         let Part::Folded(block) = column.part else { continue };
         group(pen, way.has(column.part, scene));
@@ -134,16 +136,11 @@ fn panels(pen: &mut Pen, scene: &Scene, way: Way) {
 fn rows(pen: &mut Pen, scene: &Scene, way: Way) {
     let from = scene.columns.first().map_or(0.0, |column| column.end());
     let to = scene.column(Part::Next).map_or(scene.width, |column| column.x);
-    let reached = scene.columns.iter().filter(|column| way.has(column.part, scene));
-    let reached = reached.map(|column| column.end().min(to)).fold(from, f64::max);
-    let line = pen.paint.line();
-    for row in 0..scene.shape.rows {
-        let y = scene.middle(row);
-        let _ = write!(
-            pen.svg,
-            r#"<path d="M{from:.1} {y:.1}H{to:.1}" stroke="{line}" stroke-width="1.5"/>"#
-        );
-    }
+    let reached = if way.has(Part::Next, scene) { to } else { scene.reach(way) };
+    streams(pen, scene, (from, reached));
+    group(pen, false);
+    streams(pen, scene, (reached, to));
+    end(pen);
     let y = scene.middle(way.row);
     let into_list = if way.has(Part::Next, scene) {
         // To the first line of its list, and along all of it.
@@ -158,6 +155,7 @@ fn rows(pen: &mut Pen, scene: &Scene, way: Way) {
     let radius = (scene.pitch * 0.3).min(7.5);
     let paper = pen.paint.paper();
     for &x in &scene.sums {
+        group(pen, x <= reached);
         for row in 0..scene.shape.rows {
             let hue = if row == way.row && x <= reached { Hue::Hidden } else { Hue::Muted };
             let (y, arm, ink) = (scene.middle(row), radius * 0.55, pen.hue(hue));
@@ -170,6 +168,19 @@ fn rows(pen: &mut Pen, scene: &Scene, way: Way) {
                 2.0 * arm,
             );
         }
+        end(pen);
+    }
+}
+
+/// A stretch of every token's stream.
+fn streams(pen: &mut Pen, scene: &Scene, (from, to): (f64, f64)) {
+    let line = pen.paint.line();
+    for row in 0..scene.shape.rows {
+        let y = scene.middle(row);
+        let _ = write!(
+            pen.svg,
+            r#"<path d="M{from:.1} {y:.1}H{to:.1}" stroke="{line}" stroke-width="1.5"/>"#
+        );
     }
 }
 

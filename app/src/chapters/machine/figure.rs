@@ -4,14 +4,18 @@ use std::sync::Arc;
 
 use leptos::{html, prelude::*};
 use serde_json::json;
-use unroll_protocol::gpt::{Pass, Stage};
+use unroll_protocol::{
+    Architecture,
+    gpt::{Pass, Stage},
+};
 
 use super::{
+    callout::Callout,
     cells::{map, values},
     draw::{Way, flow, ground},
     paint::{paint, svg},
     read::{Place, door, hit, part_of, said, step},
-    scene::{Part, Scene, Shape, place_of},
+    scene::{Area, Part, Scene, Shape, place_of},
 };
 use crate::{
     course::ChapterLink,
@@ -48,6 +52,7 @@ pub struct Choice {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Drawn {
     pass: Option<Arc<Pass>>,
+    architecture: Architecture,
     head: u32,
     row: u32,
     stage: usize,
@@ -61,13 +66,20 @@ impl Drawn {
         let row = if self.row == 0 { rows } else { (self.row as usize).min(rows) };
         Way { head, row: row.saturating_sub(1), reached: self.stage }
     }
+
+    fn callout(&self, scene: &Scene) -> Option<Callout<'_>> {
+        Callout::new(scene, self.pass.as_ref()?, self.way(), self.architecture)
+    }
 }
 
 /// The whole model as one picture.
 #[component]
 pub fn MachineFigure(
     pass: Signal<Option<Arc<Pass>>>,
+    architecture: Signal<Architecture>,
     choice: Choice,
+    /// Told whether the room is too narrow for the whole picture.
+    narrow: RwSignal<bool>,
     #[prop(into)] provenance: Signal<Provenance>,
 ) -> impl IntoView {
     let Choice { block, head, row, stage } = choice;
@@ -78,6 +90,7 @@ pub fn MachineFigure(
     let colors = use_colors();
     let source = Signal::derive(move || Drawn {
         pass: pass.get(),
+        architecture: architecture.get(),
         head: head.get(),
         row: row.get(),
         stage: place_of(stage.get()),
@@ -103,8 +116,30 @@ pub fn MachineFigure(
     };
     let before = move || {
         let (scene, drawn) = (scene.get()?, drawn.get());
-        Some(flow(&scene, drawn.pass.as_ref()?, drawn.way(), Paint::page()))
+        let mut svg = flow(&scene, drawn.pass.as_ref()?, drawn.way(), Paint::page());
+        if let Some(callout) = drawn.callout(&scene) {
+            svg += &colors.with(|colors| callout.svg(Paint::page(), colors));
+        }
+        Some(svg)
     };
+    let enlarged = move || Some(drawn.get().callout(scene.get()?.as_ref())?.words());
+    effect(move || {
+        if size.get().width > 0.0 {
+            narrow.set(scene.get().is_some_and(|scene| scene.is_scrolled()));
+        }
+    });
+    let reached = memo(move || (way.get().reached, scene.get().is_some()));
+    effect(move || {
+        reached.get();
+        let callout_of = |scene: &Scene| {
+            drawn.with_untracked(|drawn| drawn.callout(scene).map(|callout| callout.with_part()))
+        };
+        if let Some(scene) = scene.get_untracked()
+            && let Some(area) = callout_of(&scene)
+        {
+            scroll_to(room, area);
+        }
+    });
     let hidden = StoredValue::new_local(hidden_canvas());
     effect(move || {
         let (Some(canvas), Some(scene), drawn) = (canvas.get(), scene.get(), drawn.get()) else {
@@ -131,7 +166,11 @@ pub fn MachineFigure(
     });
     let at = move |e: web_sys::MouseEvent| {
         let (scene, drawn) = (scene.get_untracked()?, drawn.get_untracked());
-        hit(&scene, drawn.pass.as_ref()?, offset(&e))
+        let point = offset(&e);
+        if drawn.callout(&scene).is_some_and(|callout| callout.covers(point)) {
+            return None;
+        }
+        hit(&scene, drawn.pass.as_ref()?, point)
     };
     let pick = move |place: Place| match place {
         Place::Head(at, number) => {
@@ -215,6 +254,7 @@ pub fn MachineFigure(
                     </Show>
                 </div>
             </div>
+            <p class="visually-hidden" data-testid="machine-callout">{enlarged}</p>
             <Scales drawn pointed=Signal::derive(move || pointing.shown())/>
             <p class="readout" data-testid="machine-readout">
                 {move || match pointing.shown().and_then(words) {
@@ -280,10 +320,13 @@ fn Scales(drawn: Memo<Arc<Drawn>>, pointed: Signal<Option<Place>>) -> impl IntoV
 
 /// Scrolls the room so that what the keys have come to is seen.
 fn keep_in_sight(room: NodeRef<html::Div>, scene: &Scene, place: Place) {
-    let (Some(room), Some((x, y, width, height))) = (room.get_untracked(), frame_of(scene, place))
-    else {
-        return;
-    };
+    if let Some(area) = frame_of(scene, place) {
+        scroll_to(room, area);
+    }
+}
+
+fn scroll_to(room: NodeRef<html::Div>, (x, y, width, height): Area) {
+    let Some(room) = room.get_untracked() else { return };
     let along = |from: i32, long: i32, start: f64, end: f64| {
         let (low, high) = (f64::from(from), f64::from(from + long));
         // What is longer than the room begins where the room does.
@@ -300,7 +343,7 @@ fn keep_in_sight(room: NodeRef<html::Div>, scene: &Scene, place: Place) {
 }
 
 /// The rectangle round a place.
-fn frame_of(scene: &Scene, place: Place) -> Option<(f64, f64, f64, f64)> {
+fn frame_of(scene: &Scene, place: Place) -> Option<Area> {
     let row_of = |column: super::scene::Column, row: usize| {
         let high = scene.strip();
         (column.x - 2.0, scene.middle(row) - high / 2.0 - 2.0, column.width + 4.0, high + 4.0)
@@ -439,7 +482,9 @@ fn machine_svg(drawn: &Drawn, caption: &Caption, colors: &Colors) -> String {
     /// A slide's shape; the picture grows where it has more rows.
     const ROOM: (f64, f64) = (1280.0, 660.0);
     let pass = drawn.pass.as_ref();
-    pass.map_or(String::new(), |pass| svg(pass, drawn.way(), ROOM, caption, colors))
+    pass.map_or(String::new(), |pass| {
+        svg(pass, drawn.way(), drawn.architecture, ROOM, caption, colors)
+    })
 }
 
 #[cfg(test)]
@@ -448,7 +493,7 @@ mod tests {
     use crate::chapters::machine::cells::tests::pass;
 
     fn drawn() -> Drawn {
-        Drawn { pass: Some(Arc::new(pass(4, 2))), head: 2, row: 0, stage: 9 }
+        Drawn { pass: Some(Arc::new(pass(4, 2))), head: 2, row: 0, stage: 9, ..Drawn::default() }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `machine`: the whole GPT in one picture, on the learner's sentence and the lab's live model.
 
+mod callout;
 mod cells;
 mod draw;
 mod figure;
@@ -44,6 +45,7 @@ pub use words::SCRIPT;
 pub const INFO: Info = Info {
     id: Chapter::Machine,
     warm_steps: 0,
+    curves: 2,
     uses_text: true,
     view: || view! { <Machine/> }.into_any(),
 };
@@ -56,6 +58,16 @@ struct Page {
     choice: Choice,
     /// What was drawn last, as a sentence, and after which text.
     drawn: RwSignal<Option<(String, String)>>,
+    /// Whether the picture is wider than its room.
+    narrow: RwSignal<bool>,
+}
+
+/// As many rows as can be seen at a glance on a phone.
+const FEW_ROWS: u32 = 6;
+
+/// The rows that are read where no more are asked for.
+fn few(narrow: bool) -> u32 {
+    if narrow { FEW_ROWS } else { MachineSettings::ROWS }
 }
 
 impl Page {
@@ -72,12 +84,16 @@ impl Page {
         let blocks = memo(move || {
             store.started.with(|started| started.as_ref().map(|started| started.spec.gpt.layers))
         });
+        let narrow = RwSignal::new(false);
         let pass = use_answer(Questions::from(store), move || {
             let block = choice.block.get().clamp(1, blocks.get()?.max(1)) - 1;
-            let rows = store.link.with(|link| link.machine.rows);
+            let rows = match store.link.with(|link| link.machine.rows) {
+                MachineSettings::ROWS => few(narrow.get()),
+                rows => rows,
+            };
             Some(ask::Pass { text: store.probe.get(), block, rows })
         });
-        Self { store, pass, choice, drawn: RwSignal::new(None) }
+        Self { store, pass, choice, drawn: RwSignal::new(None), narrow }
     }
 
     /// Draws the next character and puts it after the text.
@@ -188,6 +204,11 @@ fn lives(page: Page) -> Vec<Live> {
 fn Gpt(page: Page) -> impl IntoView {
     let part = use_part(page.pass.sight);
     let pass: Signal<Option<Arc<Pass>>> = page.pass.answer;
+    let architecture = Signal::derive(move || {
+        page.store.started.with(|started| {
+            started.as_ref().map(|started| started.spec.gpt.architecture).unwrap_or_default()
+        })
+    });
     view! {
         <div class="view-fill" node_ref=part>
             <div class="view-bar machine-bar">
@@ -198,7 +219,7 @@ fn Gpt(page: Page) -> impl IntoView {
                 <p class="view-note machine-note" role="status" data-testid="machine-note">{move || note(page)}</p>
                 <More page/>
             </div>
-            <MachineFigure pass choice=page.choice provenance=use_provenance()/>
+            <MachineFigure pass architecture choice=page.choice narrow=page.narrow provenance=use_provenance()/>
         </div>
     }
 }
@@ -227,7 +248,7 @@ fn More(page: Page) -> impl IntoView {
     const MOST: u32 = unroll_protocol::gpt::MOST_ROWS as u32;
     let rows = use_setting(|link| &mut link.machine.rows);
     let other = move || match rows.get() {
-        MOST => Some((MachineSettings::ROWS, format!("Read the last {}", MachineSettings::ROWS))),
+        MOST => Some((MachineSettings::ROWS, format!("Read the last {}", few(page.narrow.get())))),
         _ => page
             .pass
             .read(|pass| pass.dropped > 0)
@@ -260,14 +281,14 @@ fn Steps(page: Page) -> impl IntoView {
     };
     view! {
         <div class="machine-steps" role="group" aria-label="Follow one token">
-            <button type="button" class="button button-quiet" data-testid="machine-back"
+            <button type="button" class="button" data-testid="machine-back"
                 data-short="←" disabled=move || { at() > last } on:click=move |_| page.go_back()>
                 <span>"Back"</span>
             </button>
             <span class="machine-stage" aria-live="polite" data-testid="machine-stage">{name}</span>
-            <button type="button" class="button" data-testid="machine-on" data-short="Step →"
+            <button type="button" class="button button-primary" data-testid="machine-on" data-short="Step →"
                 on:click=move |_| page.go_on()><span>{onward}</span></button>
-            <button type="button" class="button button-quiet" data-testid="machine-write" data-short="Write"
+            <button type="button" class="button" data-testid="machine-write" data-short="Write"
                 on:click=move |_| { page.choice.stage.set(Stage::Whole); page.write(); }>
                 <span>"Write one " {move || page.store.tokens().unit()}</span>
             </button>

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use unroll_protocol::gpt::Pass;
+use unroll_protocol::{Architecture, gpt::Pass};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use super::{
+    callout::Callout,
     cells::{Cells, cells},
     draw::{AHEAD, Way, flow, ground, hue},
     scene::{Part, Scene, Shape},
@@ -161,7 +162,14 @@ fn small_map(
 
 /// The whole picture as a file: all of it shapes, so that it stays sharp at any size. `room` is how
 /// large it is at least.
-pub fn svg(pass: &Pass, way: Way, room: (f64, f64), caption: &Caption, colors: &Colors) -> String {
+pub fn svg(
+    pass: &Pass,
+    way: Way,
+    architecture: Architecture,
+    room: (f64, f64),
+    caption: &Caption,
+    colors: &Colors,
+) -> String {
     let scene = Scene::new(Shape::of(pass), room).following(way.row);
     let palette = colors.palette;
     let paint = Paint::of(palette);
@@ -200,6 +208,9 @@ pub fn svg(pass: &Pass, way: Way, room: (f64, f64), caption: &Caption, colors: &
         inside.push_str("</g>");
     }
     inside.push_str(&flow(&scene, pass, way, paint));
+    if let Some(callout) = Callout::new(&scene, pass, way, architecture) {
+        inside.push_str(&callout.svg(paint, colors));
+    }
     let (width, height) = (scene.width + 40.0, scene.height + 80.0);
     let mut file = String::new();
     // Writing to a String cannot fail.
@@ -230,7 +241,9 @@ mod tests {
         let caption =
             Caption { name: "machine", title: "a < b".into(), marker: None, source: "here".into() };
         let way = Way { head: 0, row: 3, reached: 9 };
-        let svg = svg(&pass, way, (1000.0, 600.0), &caption, &Colors::new(&Palette::LIGHT));
+        let colors = Colors::new(&Palette::LIGHT);
+        let architecture = Architecture::GPT2;
+        let svg = svg(&pass, way, architecture, (1000.0, 600.0), &caption, &colors);
         assert!(svg.contains("a &lt; b") && !svg.contains("NaN"));
         for name in ["embedding", "query", "weights", "1,920 parameters", "block 2"] {
             assert!(svg.contains(name), "{name}");

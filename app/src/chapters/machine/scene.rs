@@ -3,6 +3,7 @@
 
 use unroll_protocol::gpt::{Pass, Stage};
 
+use super::draw::Way;
 use crate::figures::tint;
 
 /// A part of the picture, in the order in which a token passes it.
@@ -141,12 +142,17 @@ impl Shape {
     }
 }
 
+/// Left, top, width and height.
+pub type Area = (f64, f64, f64, f64);
+
 /// The picture's geometry in CSS pixels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
     pub shape: Shape,
     pub width: f64,
     pub height: f64,
+    /// How much of its width is seen at once.
+    pub view: f64,
     /// Top of the first row, and from row to row.
     pub top: f64,
     pub pitch: f64,
@@ -224,7 +230,8 @@ impl Scene {
         let scrolls = high < rows * least_pitch;
         let pitch = if scrolls { SCROLLED_PITCH } else { (high / rows).min(MOST_PITCH) };
         let least = if scrolls { BAR } else { (high / BARS as f64).clamp(LEAST_BAR, BAR) };
-        let bar_pitch = least;
+        // Where the picture scrolls sideways the list is as short as it can be, so that it is seen whole.
+        let bar_pitch = if room.0 < LEAST_WIDTH { LEAST_BAR } else { least };
         let maps = if scrolls { MAPS } else { maps };
         let height = TOP + (rows * pitch).max(BARS as f64 * least) + maps + FOOT;
 
@@ -265,6 +272,7 @@ impl Scene {
             shape,
             width,
             height,
+            view: room.0,
             top: TOP,
             pitch,
             columns,
@@ -288,9 +296,24 @@ impl Scene {
     /// whole.
     pub fn following(mut self, row: usize) -> Self {
         let last = self.height - BELOW_LIST - self.bar_pitch * BARS as f64;
-        let beside = self.middle(row) - self.bar_pitch / 2.0;
+        let before = if self.is_scrolled() { BARS as f64 - 0.5 } else { 0.5 };
+        let beside = self.middle(row) - self.bar_pitch * before;
         self.list = beside.min(last).max(self.top);
         self
+    }
+
+    /// Whether the room is too narrow for the picture.
+    pub fn is_scrolled(&self) -> bool {
+        self.view < self.width
+    }
+
+    /// How far a token has come to the right, with the sum that it has just been added to.
+    pub fn reach(&self, way: Way) -> f64 {
+        let from = self.columns.first().map_or(0.0, Column::end);
+        let to = self.column(Part::Next).map_or(self.width, |column| column.x);
+        let reached = self.columns.iter().filter(|column| way.has(column.part, self));
+        let end = reached.map(|column| column.end().min(to)).fold(from, f64::max);
+        self.sums.iter().copied().find(|sum| (end..end + SUM).contains(sum)).unwrap_or(end)
     }
 
     fn small_maps(&self) -> Vec<(f64, f64, f64)> {

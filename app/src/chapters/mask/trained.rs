@@ -20,10 +20,10 @@ const LENGTH: u32 = 48;
 
 /// Color and dashes of each of [`SERIES`].
 const STYLES: [(Hue, Dash); 4] = [
-    (Hue::Train, Dash::Solid),
-    (Hue::Train, Dash::Dashed),
-    (Hue::HeldOut, Dash::Solid),
-    (Hue::HeldOut, Dash::Dashed),
+    (Hue::First, Dash::Solid),
+    (Hue::Second, Dash::Solid),
+    (Hue::First, Dash::Dashed),
+    (Hue::Second, Dash::Dashed),
 ];
 
 pub fn view() -> AnyView {
@@ -53,7 +53,7 @@ pub fn view() -> AnyView {
                 references: reference.into_iter().collect(),
                 y_scale: YScale::Log,
                 x_range: Lines::steps(history.last_step()),
-                y_range: None,
+                ..Lines::default()
             }
         })
     });

@@ -242,20 +242,21 @@ pub fn depth() -> AnyView {
         Axis::Batch => Version::Batch,
         Axis::Layer => Version::Layer,
     };
-    // As many at every step.
-    let examples = move || depths.with(|depths| depths.as_ref().map_or(0, |d| d.examples));
     let title = Signal::derive(move || {
-        format!("With {}: the same {} examples", version().label(), examples())
+        // As many at every step.
+        let examples = depths.with(|depths| depths.as_ref().map_or(0, |d| d.examples));
+        format!("{examples} examples, without normalization and with {}", version().label())
     });
-    let plain = Signal::derive(move || format!("Without normalization: {} examples", examples()));
+    let histogram = Signal::derive(move || {
+        depths.with(|depths| {
+            depths.as_deref().map_or(Histogram::default(), |depths| histogram(depths, version()))
+        })
+    });
     let sheet = Callback::new(move |()| depths.with(|depths| depths.as_deref().map(stuck_sheet)));
     view! {
         <div class="view-bar"><ChoiceField name="norm-axis"/></div>
-        <div class="norm-three">
-            <HistogramFigure name="norm-plain" title=plain
-                histogram=Signal::derive(move || histogram(depths.get(), Version::Plain)) provenance/>
-            <HistogramFigure name="norm-normed" title
-                histogram=Signal::derive(move || histogram(depths.get(), version())) provenance/>
+        <div class="norm-depth">
+            <HistogramFigure name="norm-depth" title histogram provenance/>
             <section class="figure norm-summary" data-testid="figure-norm-stuck"
                 data-state=move || if depths.with(Option::is_some) { "live" } else { "empty" }
                 aria-label="Saturated activations">
@@ -267,20 +268,27 @@ pub fn depth() -> AnyView {
     .into_any()
 }
 
-fn histogram(depths: Option<Arc<Depths>>, version: Version) -> Histogram {
-    let Some(depths) = depths else { return Histogram::default() };
-    let place = Version::ALL.iter().position(|v| *v == version).unwrap_or(0);
-    let group = |(index, depth): (usize, &Depth)| Bins {
-        name: format!("layer {}", index + 1),
-        hue: Hue::Hidden,
-        counts: depth.counts.iter().map(|c| f64::from(*c)).collect(),
-        below: f64::from(depth.below),
-        above: f64::from(depth.above),
+/// Each layer without normalization and, beside it, as this version has it: all on the same axes.
+fn histogram(depths: &Depths, version: Version) -> Histogram {
+    let of = |version: Version, hue: Hue| {
+        let layers = Version::ALL.iter().zip(&depths.versions).find(|(v, _)| **v == version);
+        let layers = layers.map_or(&[][..], |(_, layers)| layers);
+        let name = if version == Version::Plain { "without" } else { "with" };
+        let group = move |(index, depth): (usize, &Depth)| Bins {
+            name: format!("layer {}, {name}", index + 1),
+            hue,
+            counts: depth.counts.iter().map(|c| f64::from(*c)).collect(),
+            below: f64::from(depth.below),
+            above: f64::from(depth.above),
+        };
+        layers.iter().enumerate().map(group)
     };
+    let hue = if version == Version::Batch { Hue::Second } else { Hue::Third };
+    let pairs = of(Version::Plain, Hue::First).zip(of(version, hue));
     Histogram {
         x_label: "activation".into(),
         range: (f64::from(depths.range.0), f64::from(depths.range.1)),
-        groups: depths.versions.get(place).into_iter().flatten().enumerate().map(group).collect(),
+        groups: pairs.flat_map(|(plain, normed)| [plain, normed]).collect(),
     }
 }
 

@@ -19,7 +19,7 @@ pub fn length(treatment: Treatment) -> String {
 /// One line for each treatment, of the series that `name` names.
 pub fn lines(lab: Lab, name: fn(Treatment) -> String, y_label: &str) -> Lines {
     let looks =
-        [(Hue::Gradient, Dash::Solid), (Hue::Ink, Dash::Dashed), (Hue::Weight, Dash::Dotted)];
+        [(Hue::First, Dash::Solid), (Hue::Second, Dash::Dashed), (Hue::Third, Dash::Dotted)];
     let line = |(treatment, (hue, dash)): (&Treatment, (Hue, Dash))| {
         let name = name(*treatment);
         let points = lab.history.with(|h| h.named(&name).map_or(Vec::new(), |s| s.points()));

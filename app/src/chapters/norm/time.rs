@@ -72,11 +72,16 @@ pub fn view() -> AnyView {
                     {choice(true, "norm-statistic-mean", "mean")}
                 </div>
             </fieldset>
-            <SliderField name="norm-time"/>
-            <span class="hint">"used at every step. Click a column to choose."</span>
+            <div class="view-bar-together norm-everywhere">
+                <SliderField name="norm-time"/>
+                <span>{move || if time.get() > 0 { "everywhere" } else { "(each step’s own)" }}</span>
+            </div>
         </div>
         <div class="view-split norm-two">
-            <div>{statistic}</div>
+            <div>
+                {statistic}
+                <p class="hint">"Click a column to use that step’s statistics everywhere."</p>
+            </div>
             <div>
                 <LinesFigure name="norm-time-loss" title="Loss at each time step" lines provenance
                     marker=Signal::derive(|| Some(f64::from(TRAINED_STEPS)))/>
@@ -120,12 +125,12 @@ fn losses(steps: &Steps, time: u32) -> Lines {
         )
     };
     let mut series = vec![
-        line("BatchNorm, each step’s own".into(), Hue::Ink, Dash::Solid, &steps.own),
-        line("LayerNorm".into(), Hue::Hidden, Dash::Dashed, &steps.layer),
+        line("BatchNorm, each step’s own".into(), Hue::First, Dash::Solid, &steps.own),
+        line("LayerNorm".into(), Hue::Second, Dash::Dashed, &steps.layer),
     ];
     if !steps.fixed.is_empty() {
         let name = format!("BatchNorm, step {time}’s everywhere");
-        series.insert(1, line(name, Hue::Weight, Dash::Dotted, &steps.fixed));
+        series.insert(1, line(name, Hue::First, Dash::Dotted, &steps.fixed));
     }
     Lines {
         x_label: "time step t".into(),

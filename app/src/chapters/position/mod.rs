@@ -40,6 +40,7 @@ pub use words::SCRIPT;
 pub const INFO: Info = Info {
     id: Chapter::Position,
     warm_steps: 200,
+    curves: 3,
     uses_text: false,
     view: || view! { <PositionChapter/> }.into_any(),
 };
@@ -64,16 +65,15 @@ impl Page {
     }
 }
 
-/// How the line of an encoding is drawn.
+/// How the line of an encoding is drawn. The first three are in the time bar.
 fn look(positions: Positions) -> (Hue, Dash) {
     match positions {
-        Positions::None => (Hue::Muted, Dash::Dotted),
-        Positions::Integer => (Hue::Cell, Dash::Dashed),
-        Positions::Sinusoidal => (Hue::Ink, Dash::Solid),
-        // Trained like any weight.
-        Positions::Learned => (Hue::Weight, Dash::Mixed),
-        Positions::Rotary => (Hue::Key, Dash::Dashed),
-        Positions::Alibi => (Hue::Value, Dash::Dotted),
+        Positions::None => (Hue::First, Dash::Dotted),
+        Positions::Integer => (Hue::Second, Dash::Dashed),
+        Positions::Sinusoidal => (Hue::Third, Dash::Solid),
+        Positions::Learned => (Hue::Ink, Dash::Solid),
+        Positions::Rotary => (Hue::Ink, Dash::Dashed),
+        Positions::Alibi => (Hue::Ink, Dash::Dotted),
     }
 }
 

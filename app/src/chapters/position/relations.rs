@@ -71,7 +71,7 @@ fn products(page: Page) -> AnyView {
 
 fn by_offset(products: &Products) -> Lines {
     let looks =
-        [(Hue::Ink, Dash::Solid), (Hue::Weight, Dash::Dashed), (Hue::Gradient, Dash::Dotted)];
+        [(Hue::First, Dash::Solid), (Hue::Second, Dash::Dashed), (Hue::Third, Dash::Dotted)];
     let lines = products.lines.iter().zip(looks).map(|((p, points), (hue, dash))| {
         Line::new(
             format!("p = {p}"),
@@ -181,10 +181,10 @@ pub fn swamping(page: Page) -> AnyView {
 
 fn likeness(swamping: &Swamping) -> Lines {
     let looks = [
-        (Hue::Cell, Dash::Dashed),
+        (Hue::Second, Dash::Dashed),
         (Hue::Muted, Dash::Dotted),
+        (Hue::Third, Dash::Solid),
         (Hue::Ink, Dash::Solid),
-        (Hue::Weight, Dash::Mixed),
     ];
     // Where the sinusoidal model is refused, its line is not there.
     let look = |name: &str| match name {

@@ -116,8 +116,8 @@ fn curves(costs: &[Cost]) -> Lines {
         x_label: "T".into(),
         y_label: "milliseconds".into(),
         series: vec![
-            line(false, "recurrent, T steps", Hue::Hidden, Dash::Solid),
-            line(true, "attention, 1 step", Hue::Key, Dash::Dashed),
+            line(false, "recurrent, T steps", Hue::First, Dash::Solid),
+            line(true, "attention, 1 step", Hue::Second, Dash::Dashed),
         ],
         x_range: Some((0.0, f64::from(LONGEST))),
         ..Lines::default()

@@ -34,6 +34,7 @@ pub use words::SCRIPT;
 pub const INFO: Info = Info {
     id: Chapter::Qkv,
     warm_steps: 200,
+    curves: 3,
     uses_text: true,
     view: || view! { <QkvChapter/> }.into_any(),
 };

@@ -71,9 +71,9 @@ pub fn view() -> AnyView {
 fn accuracies(lab: Lab) -> Lines {
     let line = |reader: &Reader| {
         let (hue, dash) = match reader {
-            Reader::Bag => (Hue::Muted, Dash::Dotted),
-            Reader::Causal => (Hue::Key, Dash::Solid),
-            Reader::Positions => (Hue::Hidden, Dash::Dashed),
+            Reader::Bag => (Hue::First, Dash::Dotted),
+            Reader::Causal => (Hue::Second, Dash::Solid),
+            Reader::Positions => (Hue::Third, Dash::Dashed),
         };
         let name = format!("{} accuracy", reader.label());
         let points = lab.history.with(|h| h.named(&name).map_or(Vec::new(), |s| s.points()));

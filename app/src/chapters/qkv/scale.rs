@@ -77,7 +77,7 @@ fn spread(scale: Signal<Option<Arc<Scale>>>) -> AnyView {
             </div>
             <div>
                 <BarsFigure name="qkv-softmax" title="Weights of one query over its 16 keys" bars provenance
-                    value_name="divided by √dₖ" compare_name="not divided" hue=Hue::Key/>
+                    value_name="divided by √dₖ" compare_name="not divided" hue=Hue::Second/>
             </div>
         </div>
     }
@@ -121,7 +121,7 @@ fn histogram(scale: &Scale) -> Histogram {
     Histogram {
         x_label: "score".into(),
         range: (f64::from(scale.range.0), f64::from(scale.range.1)),
-        groups: vec![group(0, "q · k", Hue::Query), group(1, "q · k / √dₖ", Hue::Key)],
+        groups: vec![group(0, "q · k", Hue::First), group(1, "q · k / √dₖ", Hue::Second)],
     }
 }
 
@@ -155,8 +155,8 @@ fn curves(scale: &Scale, what: &str, of: fn(&ScalePoint) -> [f32; 2]) -> Lines {
         x_label: "dₖ".into(),
         y_label: what.into(),
         series: vec![
-            line(0, "not divided", Hue::Query, Dash::Solid),
-            line(1, "divided by √dₖ", Hue::Key, Dash::Dashed),
+            line(0, "not divided", Hue::First, Dash::Solid),
+            line(1, "divided by √dₖ", Hue::Second, Dash::Dashed),
         ],
         x_range: Some((0.0, f64::from(MOST_DIMENSIONS))),
         ..Lines::default()

@@ -47,6 +47,7 @@ pub use words::SCRIPT;
 pub const INFO: Info = Info {
     id: Chapter::Rnn,
     warm_steps: 120,
+    curves: 2,
     uses_text: true,
     view: || view! { <RnnChapter/> }.into_any(),
 };
@@ -233,10 +234,10 @@ fn Controls(shared: Shared) -> impl IntoView {
 fn LossView(shared: Shared) -> impl IntoView {
     let lines = Signal::derive(move || {
         let styles = [
-            (Hue::Hidden, Dash::Solid),
-            (Hue::Cell, Dash::Solid),
-            (Hue::Hidden, Dash::Dashed),
-            (Hue::Cell, Dash::Dashed),
+            (Hue::First, Dash::Solid),
+            (Hue::Second, Dash::Solid),
+            (Hue::First, Dash::Dashed),
+            (Hue::Second, Dash::Dashed),
         ];
         let end_only = shared.end_only.get();
         shared.lab.history.with(|history| {

@@ -18,7 +18,7 @@ use crate::{
 
 /// Names and looks of the two networks.
 const NETWORKS: [(&str, Hue, Dash); 2] =
-    [("Elman network", Hue::Hidden, Dash::Solid), ("LSTM", Hue::Cell, Dash::Dashed)];
+    [("Elman network", Hue::First, Dash::Solid), ("LSTM", Hue::Second, Dash::Dashed)];
 
 /// The curves after an odd character. Measured while training rests: it takes longer than a step.
 #[component]

@@ -36,6 +36,7 @@ pub use words::SCRIPT;
 pub const INFO: Info = Info {
     id: Chapter::Seq2seq,
     warm_steps: 200,
+    curves: 1,
     uses_text: false,
     view: || view! { <Seq2seqChapter/> }.into_any(),
 };
@@ -217,7 +218,7 @@ fn Figure(page: Page) -> impl IntoView {
             <button type="button" class="button" data-testid="seq2seq-back" on:click=back>
                 <span aria-hidden="true">"◀"</span><span class="visually-hidden">"Step back"</span>
             </button>
-            <button type="button" class="button" data-testid="seq2seq-forth" on:click=forth>
+            <button type="button" class="button button-primary" data-testid="seq2seq-forth" on:click=forth>
                 {move || if at.get() == 0 { "Write step by step" } else { "Write one more" }}
             </button>
             <button type="button" class="button" data-testid="seq2seq-all"

@@ -154,7 +154,7 @@ pub fn lengths(page: Page) -> AnyView {
                 points.collect::<Vec<_>>()
             };
             let half = (step / 2.0 / 20.0).floor() * 20.0;
-            let mut series = vec![Line::new("now", Hue::HeldOut, Dash::Solid, at(step))];
+            let mut series = vec![Line::new("now", Hue::Second, Dash::Solid, at(step))];
             if half >= 20.0 {
                 series.push(Line::new(format!("step {half}"), Hue::Muted, Dash::Dashed, at(half)));
             }

@@ -74,10 +74,15 @@ pub struct Board {
     pub knobs: &'static [Knob],
     /// The numbers are the knobs', and behind them what else the view sets.
     pub draw: Draw,
+    /// What stands over the grips, and is none itself.
+    pub over: fn(&[f64], (f64, f64), &mut Pen),
     pub lines: fn(&[f64]) -> Vec<Line>,
     /// One or two sentences on what one sees.
     pub says: fn(&[f64]) -> String,
 }
+
+/// For drawings whose grips have nothing over them.
+pub fn nothing(_: &[f64], _: (f64, f64), _: &mut Pen) {}
 
 /// A number as it is shown.
 pub fn shown(value: f64, decimals: usize) -> String {
@@ -281,6 +286,7 @@ fn inside(
             );
         }
     }
+    (board.over)(numbers, size, &mut pen);
     (pen.svg, grips)
 }
 

@@ -2,10 +2,13 @@
 
 use core::fmt::Write;
 
-use super::board::{Axis, Board, Grip, Knob, Line, shown, term};
+use super::{
+    board::{Axis, Board, Grip, Knob, Line, nothing, shown, term},
+    labels::{Labels, Place},
+};
 use crate::figures::{
     hue::Hue,
-    pen::{Anchor, Pen, Stroke},
+    pen::{Anchor, Pen},
 };
 
 /// A stretch of numbers in each direction, and the room they are drawn in.
@@ -34,40 +37,93 @@ impl Chart {
         (across.zero + x * across.per_unit, up.zero + y * up.per_unit)
     }
 
-    /// The curve and its ground line.
-    fn draw(&self, pen: &mut Pen, curve: impl Fn(f64) -> f64) {
+    /// The curve, cut at the edge of the plot, and its ground line.
+    fn draw(&self, pen: &mut Pen, labels: &mut Labels, curve: impl Fn(f64) -> f64) {
         let ground = self.at(0.0, 0.0).1;
         pen.wire(Hue::Muted, 1.5, &format!("M0 {ground:.1}H{:.1}", self.size.0));
+        labels.line((0.0, ground), (self.size.0, ground));
         let mut path = String::new();
+        let mut last = None;
         for i in 0..=160 {
             let x = self.x.0 + (self.x.1 - self.x.0) * f64::from(i) / 160.0;
             let (x, y) = self.at(x, curve(x).clamp(self.y.0 - 1.0, self.y.1 + 1.0));
             // Writing to a String cannot fail.
             let _ = write!(path, "{}{x:.1} {y:.1}", if i == 0 { 'M' } else { 'L' });
+            labels.line(last.unwrap_or((x, y)), (x, y));
+            last = Some((x, y));
         }
+        let (width, height) = self.size;
+        let _ = write!(pen.svg, r#"<svg width="{width:.1}" height="{height:.1}">"#);
         pen.wire(Hue::Ink, 2.5, &path);
+        pen.svg.push_str("</svg>");
     }
 
     /// The numbers under the ground line, over what crosses them.
-    fn numbers(&self, pen: &mut Pen) {
+    fn numbers(&self, pen: &mut Pen, labels: &mut Labels) {
         let ground = self.at(0.0, 0.0).1;
         let small = (pen.font * 0.85).max(12.0);
         for i in (self.x.0.ceil() as i32)..=(self.x.1.floor() as i32) {
             let x = self.at(i.into(), 0.0).0;
             pen.wire(Hue::Muted, 1.5, &format!("M{x:.1} {ground:.1}v5"));
             let at = (x, ground + 1.4 * small + 2.0);
+            labels.line((x - 0.5 * small, at.1 - 4.0), (x + 0.5 * small, at.1 - 4.0));
             pen.haloed((Hue::Muted, false), small, at, Anchor::Middle, &shown(i.into(), 0));
         }
     }
 
-    /// A straight line through a place, as far as `reach` to both sides.
-    fn tangent(&self, pen: &mut Pen, hue: Hue, (x, y): (f64, f64), slope: f64, reach: f64) {
-        // Not out of the picture.
-        let reach = reach.min((self.y.1 - self.y.0) * 0.35 / slope.abs().max(1e-9));
-        let (from, to) =
-            (self.at(x - reach, y - slope * reach), self.at(x + reach, y + slope * reach));
-        pen.wire(hue, 3.0, &format!("M{:.1} {:.1}L{:.1} {:.1}", from.0, from.1, to.0, to.1));
+    /// The tangent of a place as far as `reach` to both sides, but neither out of the picture nor into the
+    /// ground. Returns its ends, the upper one first.
+    fn tangent(
+        &self,
+        pen: &mut Pen,
+        labels: &mut Labels,
+        (x, y): (f64, f64),
+        slope: f64,
+        reach: f64,
+    ) -> [(f64, f64); 2] {
+        let steep = slope.abs().max(1e-9);
+        let up =
+            reach.min((self.y.1 - y).max(0.0) / steep).min(0.35 * (self.y.1 - self.y.0) / steep);
+        let down = reach.min(y.max(0.0) / steep);
+        let side = if slope < 0.0 { -1.0 } else { 1.0 };
+        let end = |along: f64| {
+            let along = along.clamp(self.x.0 - x, self.x.1 - x);
+            self.at(x + along, y + slope * along)
+        };
+        let ends = [end(side * up), end(-side * down)];
+        let [upper, lower] = ends;
+        pen.wire(
+            SLOPE,
+            3.0,
+            &format!("M{:.1} {:.1}L{:.1} {:.1}", lower.0, lower.1, upper.0, upper.1),
+        );
+        labels.line(lower, upper);
+        ends
     }
+}
+
+/// The slope of a tangent: near its upper end, under it if there is room, else over it or farther down.
+fn write_slope(pen: &mut Pen, labels: &mut Labels, [upper, lower]: [(f64, f64); 2], text: &str) {
+    let font = pen.font;
+    let (dx, dy) = (upper.0 - lower.0, upper.1 - lower.1);
+    let long = dx.hypot(dy).max(1.0);
+    // Square to the tangent, down the screen.
+    let across = (dx.signum() * dy.abs() / long, dx.abs() / long);
+    let mut places = Vec::new();
+    for share in [1.0, 0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2, 0.1, 0.0] {
+        for side in [1.0, -1.0] {
+            let away = (side * across.0, side * across.1);
+            let (x, y) = (lower.0 + share * dx, lower.1 + share * dy);
+            let at = (x + 0.7 * font * away.0, y + font * away.1 + 0.35 * font);
+            let anchor = match away.0 {
+                x if x > 0.25 => Anchor::Start,
+                x if x < -0.25 => Anchor::End,
+                _ => Anchor::Middle,
+            };
+            places.push((at, anchor));
+        }
+    }
+    labels.write(pen, (SLOPE, true), &places, text);
 }
 
 /// A number with up to four decimals, without zeros at its end.
@@ -90,6 +146,7 @@ pub const NUDGE: Board = Board {
     ],
     draw: draw_nudge,
     lines: nudge_lines,
+    over: nothing,
     says: nudge_says,
 };
 
@@ -99,32 +156,51 @@ fn square(w: f64) -> f64 {
 
 fn draw_nudge(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
     let (w, h) = (numbers[0], numbers[1]);
-    let chart = Chart { x: (-2.4, 3.2), y: (-1.1, 9.6), size, foot: 0.0 };
-    chart.draw(pen, square);
-    chart.tangent(pen, SLOPE, (w, square(w)), 2.0 * w, 1.3);
-    chart.numbers(pen);
+    let font = pen.font;
+    let chart = Chart { x: (-2.4, 4.2), y: (0.0, 9.6), size, foot: 4.2 * font };
+    let mut labels = Labels::new(size);
+    chart.draw(pen, &mut labels, square);
     let (from, to) = (chart.at(w, square(w)), chart.at(w + h, square(w + h)));
+    let ground = chart.at(0.0, 0.0).1;
+    // From the ground up to the nudge, which has its name under the numbers.
+    let level = ground + 2.5 * font;
+    let color = pen.hue(NUDGED);
+    let _ = write!(
+        pen.svg,
+        r#"<path d="M{:.1} {level:.1}V{:.1}M{:.1} {level:.1}V{:.1}" fill="none" stroke="{color}" stroke-dasharray="3 3"/>"#,
+        from.0, from.1, to.0, from.1
+    );
+    let ends = chart.tangent(pen, &mut labels, (w, square(w)), 2.0 * w, 1.3);
+    chart.numbers(pen, &mut labels);
+    pen.wire(NUDGED, 2.0, &format!("M{:.1} {level:.1}H{:.1}", from.0, to.0));
+    let text = format!("nudge {}", shown(h, 2));
+    let at = (f64::midpoint(from.0, to.0), level + 1.3 * font);
+    pen.haloed((NUDGED, true), font, at, Anchor::Middle, &text);
     // Across, then up: the run and the rise of the nudge.
     pen.wire(NUDGED, 2.0, &format!("M{:.1} {:.1}H{:.1}V{:.1}", from.0, from.1, to.0, to.1));
-    if to.0 - from.0 > 3.0 * pen.font {
-        let rise = shown(square(w + h) - square(w), 2);
-        // On paper of its own: the tangent passes here.
-        let (wide, high) = (pen.font * 5.2, pen.font * 1.5);
-        let middle = f64::midpoint(from.1, to.1);
-        let stroke = Stroke { hue: NUDGED, thick: 0.0, share: 0.0 };
-        pen.boxed((to.0 + 4.0, middle - high / 2.0), (wide, high), 3.0, stroke);
-        let side = (to.0 + 8.0, middle + 0.35 * pen.font);
-        pen.text(NUDGED, true, side, Anchor::Start, &format!("rise {rise}"));
+    labels.line(from, (to.0, from.1));
+    labels.line((to.0, from.1), to);
+    labels.ring(from);
+    labels.ring(to);
+    if to.0 - from.0 > 3.0 * font {
+        let text = format!("rise {}", shown(square(w + h) - square(w), 2));
+        let beside = |share: f64| {
+            let y = from.1 + share * (to.1 - from.1) + 0.35 * font;
+            [((to.0 + 8.0, y), Anchor::Start), ((to.0 - 8.0, y), Anchor::End)]
+        };
+        let places: Vec<_> = [0.3, 0.5, 0.2, 0.6, 0.8].into_iter().flat_map(beside).collect();
+        labels.write(pen, (NUDGED, true), &places, &text);
     }
+    write_slope(pen, &mut labels, ends, &format!("slope {}", shown(2.0 * w, 1)));
     vec![
         Grip {
             at: to,
             hue: NUDGED,
             x: Some(Axis { number: 1, zero: from.0, per_unit: chart.x_axis(0).per_unit }),
             y: None,
-            open: false,
+            open: true,
         },
-        Grip { at: from, hue: PLACE, x: Some(chart.x_axis(0)), y: None, open: false },
+        Grip { at: from, hue: PLACE, x: Some(chart.x_axis(0)), y: None, open: true },
     ]
 }
 
@@ -182,6 +258,7 @@ pub const VALLEY: Board = Board {
     ],
     draw: draw_valley,
     lines: valley_lines,
+    over: draw_ball,
     says: valley_says,
 };
 
@@ -228,35 +305,34 @@ fn walk(numbers: &[f64]) -> Vec<f64> {
     places
 }
 
-/// Where the slope's number stands to its place in a picture so wide: on the side that the curve leaves
-/// free, above it or, where no room is left there, below.
-fn beside((x, y): (f64, f64), slope: f64, width: f64, font: f64) -> ((f64, f64), Anchor) {
-    let (away, room) = (1.3 * font, 7.0 * font);
-    let (above, below) = ((y - 0.9 * font).max(font), y + 1.6 * font);
-    let (to_left, to_right) = (x > room, x < width - room);
-    if slope.abs() < LEVEL {
-        let x = x.clamp(room / 2.0, width - room / 2.0);
-        return ((x, (y - 2.1 * font).max(font)), Anchor::Middle);
-    }
-    match (slope > 0.0, to_left, to_right) {
-        (true, true, _) => ((x - away, above), Anchor::End),
-        (true, false, _) => ((x + away, below), Anchor::Start),
-        (false, _, true) => ((x + away, above), Anchor::Start),
-        (false, _, false) => ((x - away, below), Anchor::End),
-    }
+/// Beside a handle, on the right or on the left.
+fn beside((x, y): (f64, f64), font: f64) -> [Place; 4] {
+    let far = 1.2 * font;
+    let at = |side: f64, up: f64| (x + side * far, y + 0.35 * font - up * far);
+    [
+        (at(1.0, 0.0), Anchor::Start),
+        (at(-1.0, 0.0), Anchor::End),
+        (at(1.0, 1.0), Anchor::Start),
+        (at(-1.0, 1.0), Anchor::End),
+    ]
 }
 
-/// Slopes below this leave the place right above them free.
-const LEVEL: f64 = 0.4;
+/// The stretch of the valley that is drawn.
+const EDGE: f64 = 2.5;
+
+fn valley_chart(size: (f64, f64), font: f64) -> Chart {
+    Chart { x: (-EDGE, EDGE), y: (-0.1, 4.95), size, foot: 2.2 * font }
+}
 
 fn draw_valley(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
     let heights = &numbers[..5];
-    let chart = Chart { x: (-2.5, 2.5), y: (-0.75, 4.4), size, foot: 0.0 };
-    chart.draw(pen, |w| curve(heights, w).0);
-    chart.numbers(pen);
+    let chart = valley_chart(size, pen.font);
+    let mut labels = Labels::new(size);
+    chart.draw(pen, &mut labels, |w| curve(heights, w).0);
+    chart.numbers(pen, &mut labels);
     let places = walk(numbers);
     let on = |w: f64| chart.at(w, curve(heights, w).0);
-    let is_seen = |w: &f64| (-2.5..=2.5).contains(w);
+    let is_seen = |w: &f64| w.abs() <= EDGE;
     // From step to step; more would be one stroke.
     const DRAWN: usize = 60;
     for pair in places.windows(2).take(DRAWN).filter(|pair| pair.iter().all(is_seen)) {
@@ -267,22 +343,14 @@ fn draw_valley(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
             r#"<path d="M{:.1} {:.1}L{:.1} {:.1}" stroke="{color}" stroke-width="1.5" stroke-opacity="0.5"/><circle cx="{:.1}" cy="{:.1}" r="3.5" fill="{color}"/>"#,
             from.0, from.1, to.0, to.1, to.0, to.1
         );
-    }
-    let now = places[places.len() - 1];
-    if is_seen(&now) {
-        let (height, slope) = curve(heights, now);
-        chart.tangent(pen, SLOPE, (now, height), slope, 0.55);
-        pen.dot(NOW, on(now), 9.0);
-        let (at, anchor) = beside(on(now), slope, size.0, pen.font);
-        let text = format!("slope {}", shown(slope, 2));
-        pen.haloed((SLOPE, true), pen.font, at, anchor, &text);
+        labels.line(from, to);
     }
     let grip = |i: usize| Grip {
         at: chart.at(i as f64 - 2.0, heights[i]),
         hue: CURVE,
         x: None,
         y: Some(chart.y_axis(i)),
-        open: false,
+        open: true,
     };
     let mut grips: Vec<Grip> = (0..5).map(grip).collect();
     let start = numbers[START_AT];
@@ -291,9 +359,36 @@ fn draw_valley(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
         hue: START,
         x: Some(chart.x_axis(START_AT)),
         y: None,
-        open: false,
+        open: true,
     });
+    for grip in &grips {
+        labels.ring(grip.at);
+    }
+    let now = places[places.len() - 1];
+    if is_seen(&now) {
+        let (height, slope) = curve(heights, now);
+        labels.ring(on(now));
+        if places.len() > 1 {
+            labels.write(pen, (START, true), &beside(on(start), pen.font), "start");
+        }
+        let ends = chart.tangent(pen, &mut labels, (now, height), slope, 0.55);
+        write_slope(pen, &mut labels, ends, &format!("slope {}", shown(slope, 2)));
+    }
     grips
+}
+
+/// Where the walk is now, as a ball over the handles.
+fn draw_ball(numbers: &[f64], size: (f64, f64), pen: &mut Pen) {
+    let now = *walk(numbers).last().unwrap_or(&0.0);
+    if now.abs() > EDGE {
+        return;
+    }
+    let (x, y) = valley_chart(size, pen.font).at(now, curve(&numbers[..5], now).0);
+    let (color, paper) = (pen.hue(NOW), pen.paint.paper());
+    let _ = write!(
+        pen.svg,
+        r#"<circle cx="{x:.1}" cy="{y:.1}" r="10" fill="{color}" stroke="{paper}" stroke-width="2" pointer-events="none"/>"#
+    );
 }
 
 fn valley_lines(numbers: &[f64]) -> Vec<Line> {
@@ -341,7 +436,7 @@ fn valley_says(numbers: &[f64]) -> String {
         };
     }
     let count = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
-    if now.abs() > 2.5 {
+    if now.abs() > EDGE {
         // Where the ground falls off the picture's edge, any rate leads out.
         let rises = slope * now.signum() > 0.0;
         let advice = if rises { " Try a lower rate." } else { "" };

@@ -4,6 +4,7 @@
 
 mod board;
 mod curves;
+mod labels;
 mod plane;
 mod sums;
 mod words;
@@ -31,6 +32,7 @@ pub use words::SCRIPT;
 pub const INFO: Info = Info {
     id: Chapter::Start,
     warm_steps: 0,
+    curves: 2,
     uses_text: false,
     view: || view! { <Start/> }.into_any(),
 };

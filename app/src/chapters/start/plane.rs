@@ -2,7 +2,11 @@
 
 use core::fmt::Write;
 
-use super::board::{Axis, Board, Grip, Knob, Line, shown, term};
+use super::{
+    board::{Axis, Board, Grip, Knob, Line, nothing, shown, term},
+    curves::trimmed,
+    labels::Labels,
+};
 use crate::figures::{
     hue::Hue,
     pen::{Anchor, Pen},
@@ -20,14 +24,17 @@ impl Plane {
     /// In which all lists of two numbers up to `reach` fit.
     fn new(place: (f64, f64), size: (f64, f64), reach: f64) -> Self {
         let middle = (place.0 + size.0 / 2.0, place.1 + size.1 / 2.0);
-        Self { place, size, middle, unit: size.0.min(size.1) / 2.0 / (reach + 0.35) }
+        // A ring at the farthest tip is whole.
+        const RING: f64 = 13.0;
+        let unit = (size.0.min(size.1) / 2.0 - RING).max(1.0) / reach;
+        Self { place, size, middle, unit }
     }
 
     fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
         (self.middle.0 + x * self.unit, self.middle.1 - y * self.unit)
     }
 
-    fn rule(&self, pen: &mut Pen) {
+    fn rule(&self, pen: &mut Pen, labels: &mut Labels) {
         let ((left, top), (width, height)) = (self.place, self.size);
         let (mut thin, line) = (String::new(), pen.paint.line());
         let reach = ((width / 2.0 / self.unit) as i32, (height / 2.0 / self.unit) as i32);
@@ -45,23 +52,31 @@ impl Plane {
             1.5,
             &format!("M{left:.1} {y:.1}h{width:.1}M{x:.1} {top:.1}v{height:.1}"),
         );
-        let small = pen.font * 0.85;
-        for i in [-reach.0, reach.0] {
+        // On every line where there is room for that, else on the last.
+        let small = (pen.font * 0.85).max(12.0);
+        let is_marked =
+            |i: &i32, reach: i32| *i != 0 && (self.unit > 1.5 * small || i.abs() == reach);
+        for i in (-reach.0..=reach.0).filter(|i| is_marked(i, reach.0)) {
             let at = self.at((i.into(), 0.0));
-            pen.sized(
-                Hue::Muted,
-                false,
-                small.max(12.0),
-                (at.0, at.1 + 1.2 * small),
-                Anchor::Middle,
-                &shown(i.into(), 0),
-            );
+            if (at.0 - x).abs() < width / 2.0 - 0.6 * small {
+                let at = (at.0, at.1 + 1.2 * small);
+                labels.line((at.0 - 0.5 * small, at.1 - 4.0), (at.0 + 0.5 * small, at.1 - 4.0));
+                pen.haloed((Hue::Muted, false), small, at, Anchor::Middle, &shown(i.into(), 0));
+            }
+        }
+        for i in (-reach.1..=reach.1).filter(|i| is_marked(i, reach.1)) {
+            let at = self.at((0.0, i.into()));
+            if (at.1 - y).abs() < height / 2.0 - 0.6 * small {
+                labels.line((at.0 - 1.4 * small, at.1), at);
+                let at = (at.0 - 0.4 * small, at.1 + 0.35 * small);
+                pen.haloed((Hue::Muted, false), small, at, Anchor::End, &shown(i.into(), 0));
+            }
         }
     }
 
-    /// An arrow from one place to another, with its name at the tip.
-    fn arrow(&self, pen: &mut Pen, hue: Hue, from: (f64, f64), to: (f64, f64), name: &str) {
-        let (from, tip) = (self.at(from), self.at(to));
+    /// An arrow from 0 to a place.
+    fn arrow(&self, pen: &mut Pen, labels: &mut Labels, hue: Hue, to: (f64, f64)) {
+        let (from, tip) = (self.middle, self.at(to));
         let (dx, dy) = (tip.0 - from.0, tip.1 - from.1);
         let long = dx.hypot(dy);
         if long > 4.0 {
@@ -71,13 +86,94 @@ impl Plane {
             pen.wire(hue, 3.5, &format!("M{:.1} {:.1}L{x:.1} {y:.1}", from.0, from.1));
             pen.head(hue, tip, (ux, uy), head);
         }
-        let (ux, uy) = if long > 4.0 { (dx / long, dy / long) } else { (0.0, -1.0) };
-        let far = pen.font * 1.25 + 8.0;
-        // Not over the edge.
-        let x = (tip.0 + ux * far)
-            .clamp(self.place.0 + pen.font, self.place.0 + self.size.0 - pen.font);
-        let y = (tip.1 + uy * far).clamp(self.place.1 + pen.font, self.place.1 + self.size.1 - 4.0);
-        pen.text(hue, true, (x, y + 0.35 * pen.font), Anchor::Middle, name);
+        labels.line(from, tip);
+        labels.ring(tip);
+    }
+
+    /// The name of an arrow at its tip, beyond it if there is room.
+    fn name(&self, pen: &mut Pen, labels: &mut Labels, hue: Hue, to: (f64, f64), name: &str) {
+        let (tip, font) = (self.at(to), pen.font);
+        let (dx, dy) = (tip.0 - self.middle.0, tip.1 - self.middle.1);
+        let long = dx.hypot(dy).max(1.0);
+        let (ux, uy) = (dx / long, dy / long);
+        let out = if dx < 0.0 { Anchor::End } else { Anchor::Start };
+        let back = if dx < 0.0 { Anchor::Start } else { Anchor::End };
+        let (side, lift) = (if dx < 0.0 { -1.0 } else { 1.0 }, if dy > 0.0 { 1.0 } else { -1.0 });
+        let base = tip.1 + 0.35 * font;
+        let over = (tip.0, base + lift * (16.0 + 0.6 * font));
+        let under = (tip.0, base - lift * (16.0 + 0.6 * font));
+        let beyond = (tip.0 + ux * 20.0, base + uy * (20.0 + 0.5 * font));
+        let level = (tip.0 + side * 20.0, base);
+        let places = if ux.abs() > 0.35 {
+            [(beyond, out), (level, out), (over, Anchor::Middle), (over, back), (under, out)]
+        } else {
+            [(over, Anchor::Middle), (level, out), (over, out), (over, back), (under, out)]
+        };
+        labels.write(pen, (hue, true), &places, name);
+    }
+
+    /// How an arrow is walked, across and up. One that goes up first stays off the ground that the other
+    /// walks on.
+    fn walk(&self, pen: &mut Pen, labels: &mut Labels, hue: Hue, to: (f64, f64), up_first: bool) {
+        let (corner, tip) = (self.corner(to, up_first), self.at(to));
+        dashed(pen, labels, hue, &[self.middle, corner, tip]);
+    }
+
+    /// Where a walk turns.
+    fn corner(&self, (x, y): (f64, f64), up_first: bool) -> (f64, f64) {
+        self.at(if up_first { (0.0, y) } else { (x, 0.0) })
+    }
+
+    /// How far the two parts of a walk go, on the side that the arrow leaves free if there is room.
+    fn measure(
+        &self,
+        pen: &mut Pen,
+        labels: &mut Labels,
+        hue: Hue,
+        to: (f64, f64),
+        up_first: bool,
+    ) {
+        let font = pen.font;
+        let (corner, tip, zero) = (self.corner(to, up_first), self.at(to), self.middle);
+        let ((x, y), is_long) = (to, |long: f64| long.abs() * self.unit > 1.2 * font);
+        // Beyond the numbers of the axes, too.
+        let (close, far) = (0.5 * font, 1.9 * font);
+        if is_long(x) {
+            let (left, right) = (zero.0.min(tip.0), zero.0.max(tip.0));
+            let under = if up_first { y < 0.0 } else { y >= 0.0 };
+            let level = |away: f64, under: bool| match under {
+                true => corner.1 + away + 0.8 * font,
+                false => corner.1 - away,
+            };
+            let mut places = Vec::new();
+            for (away, under) in [(close, under), (far, under), (close, !under), (far, !under)] {
+                let y = level(away, under);
+                places.extend([
+                    ((f64::midpoint(left, right), y), Anchor::Middle),
+                    ((right - 14.0, y), Anchor::End),
+                    ((left + 14.0, y), Anchor::Start),
+                ]);
+            }
+            labels.write(pen, (hue, false), &places, &format!("{} across", trimmed(x)));
+        }
+        if is_long(y) {
+            let to_right = if up_first { x < 0.0 } else { x >= 0.0 };
+            let mut places = Vec::new();
+            for (away, to_right) in
+                [(close, to_right), (far, to_right), (close, !to_right), (far, !to_right)]
+            {
+                let (x, anchor) = match to_right {
+                    true => (corner.0 + away, Anchor::Start),
+                    false => (corner.0 - away, Anchor::End),
+                };
+                places.extend(
+                    [0.5, 0.35, 0.65].map(|share| {
+                        ((x, zero.1 + share * (tip.1 - zero.1) + 0.35 * font), anchor)
+                    }),
+                );
+            }
+            labels.write(pen, (hue, false), &places, &format!("{} up", trimmed(y)));
+        }
     }
 
     /// What is dragged at the tip of an arrow.
@@ -90,6 +186,24 @@ impl Plane {
             open: true,
         }
     }
+}
+
+/// A dashed line from place to place on the screen.
+fn dashed(pen: &mut Pen, labels: &mut Labels, hue: Hue, places: &[(f64, f64)]) {
+    for ends in places.windows(2) {
+        labels.line(ends[0], ends[1]);
+    }
+    let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
+    let (path, color) = (path.join("L"), pen.hue(hue));
+    let _ = write!(
+        pen.svg,
+        r#"<path d="M{path}" fill="none" stroke="{color}" stroke-width="2" stroke-dasharray="5 5"/>"#
+    );
+}
+
+/// A list with its name, as it stands at the tip of its arrow.
+fn named(name: &str, (x, y): (f64, f64)) -> String {
+    format!("{name} = [{}, {}]", trimmed(x), trimmed(y))
 }
 
 const fn knob(name: &'static str, hue: Hue, reach: f64) -> Knob {
@@ -114,6 +228,7 @@ pub const ARROWS: Board = Board {
     ],
     draw: draw_arrows,
     lines: arrow_lines,
+    over: nothing,
     says: arrows_say,
 };
 
@@ -134,21 +249,15 @@ pub fn dot(a: (f64, f64), b: (f64, f64)) -> f64 {
 fn draw_arrows(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
     let (a, b) = two(numbers);
     let plane = Plane::new((0.0, 0.0), size, REACH);
-    plane.rule(pen);
-    let dashed = |pen: &mut Pen, hue: Hue, from: (f64, f64), to: (f64, f64)| {
-        let ((x, y), (u, v)) = (plane.at(from), plane.at(to));
-        let color = pen.hue(hue);
-        let _ = write!(
-            pen.svg,
-            r#"<path d="M{x:.1} {y:.1}L{u:.1} {v:.1}" fill="none" stroke="{color}" stroke-width="2" stroke-dasharray="5 5"/>"#
-        );
-    };
-    match works_out(numbers) {
+    let labels = &mut Labels::new(size);
+    plane.rule(pen, labels);
+    let shows = works_out(numbers);
+    let sum = (a.0 + b.0, a.1 + b.1);
+    match shows {
         1 => {
-            let sum = (a.0 + b.0, a.1 + b.1);
-            dashed(pen, B, a, sum);
-            dashed(pen, A, b, sum);
-            plane.arrow(pen, RESULT, (0.0, 0.0), sum, "a + b");
+            dashed(pen, labels, B, &[plane.at(a), plane.at(sum)]);
+            dashed(pen, labels, A, &[plane.at(b), plane.at(sum)]);
+            plane.arrow(pen, labels, RESULT, sum);
         }
         2 => {
             // The shadow of b on the line through a: the dot product is as long as it, times a's length.
@@ -156,7 +265,7 @@ fn draw_arrows(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
             if long > 0.0 {
                 let share = dot(a, b) / long;
                 let foot = (a.0 * share, a.1 * share);
-                dashed(pen, B, b, foot);
+                dashed(pen, labels, B, &[plane.at(b), plane.at(foot)]);
                 let ((x, y), (u, v)) = (plane.at((0.0, 0.0)), plane.at(foot));
                 let color = pen.hue(RESULT);
                 let _ = write!(
@@ -165,10 +274,23 @@ fn draw_arrows(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
                 );
             }
         }
-        _ => {}
+        _ => {
+            plane.walk(pen, labels, A, a, false);
+            plane.walk(pen, labels, B, b, true);
+        }
     }
-    plane.arrow(pen, A, (0.0, 0.0), a, "a");
-    plane.arrow(pen, B, (0.0, 0.0), b, "b");
+    plane.arrow(pen, labels, A, a);
+    plane.arrow(pen, labels, B, b);
+    plane.name(pen, labels, A, a, &named("a", a));
+    plane.name(pen, labels, B, b, &named("b", b));
+    match shows {
+        1 => plane.name(pen, labels, RESULT, sum, &named("a + b", sum)),
+        2 => {}
+        _ => {
+            plane.measure(pen, labels, A, a, false);
+            plane.measure(pen, labels, B, b, true);
+        }
+    }
     vec![plane.grip(A, (0, 1), a), plane.grip(B, (2, 3), b)]
 }
 
@@ -180,26 +302,20 @@ fn arrow_lines(numbers: &[f64]) -> Vec<Line> {
     let (a, b) = two(numbers);
     let [a1, a2, b1, b2] = [a.0, a.1, b.0, b.1].map(|number| term(number, 1));
     let (sum, product) = ((a.0 + b.0, a.1 + b.1), dot(a, b));
-    let both = [("a", a), ("b", b)].map(|(name, of)| Line {
-        name,
-        sum: list(of),
-        value: of.0.hypot(of.1),
-    });
-    let mut lines: Vec<Line> = both.into();
+    // The lists themselves stand at the arrows.
     match works_out(numbers) {
-        1 => lines.push(Line {
+        1 => vec![Line {
             name: "a + b",
             sum: format!("[{a1} + {b1}, {a2} + {b2}] = {}", list(sum)),
             value: sum.0.hypot(sum.1),
-        }),
-        2 => lines.push(Line {
+        }],
+        2 => vec![Line {
             name: "a · b",
             sum: format!("{a1} × {b1} + {a2} × {b2} = {}", shown(product, 2)),
             value: product,
-        }),
-        _ => {}
+        }],
+        _ => Vec::new(),
     }
-    lines
 }
 
 /// The angle between two arrows in degrees, where both have a length.
@@ -257,6 +373,7 @@ pub const MATRIX: Board = Board {
     ],
     draw: draw_matrix,
     lines: matrix_lines,
+    over: nothing,
     says: matrix_says,
 };
 
@@ -288,11 +405,16 @@ fn draw_matrix(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
         ((width, high), (0.0, high + 0.5 * pen.font), (width, 8.0 * pen.font))
     };
     let plane = Plane::new((0.0, 0.0), plane_size, MATRIX_REACH);
-    plane.rule(pen);
+    let labels = &mut Labels::new(plane_size);
+    plane.rule(pen, labels);
     for (i, row) in rows.iter().enumerate() {
-        plane.arrow(pen, ROWS[i].0, (0.0, 0.0), row.weights, &format!("{}", i + 1));
+        plane.arrow(pen, labels, ROWS[i].0, row.weights);
     }
-    plane.arrow(pen, X, (0.0, 0.0), x, "x");
+    plane.arrow(pen, labels, X, x);
+    for (i, row) in rows.iter().enumerate() {
+        plane.name(pen, labels, ROWS[i].0, row.weights, &(i + 1).to_string());
+    }
+    plane.name(pen, labels, X, x, "x");
     // A bar for each answer, from the line in the middle.
     let font = pen.font;
     let bars = (rest.0 + 5.2 * font, rest_size.0 - 10.0 * font);

@@ -71,6 +71,7 @@ pub fn OtherMachine(machine: Machine) -> impl IntoView {
     });
     view! {
         <Frame name kind="diagram" title root empty=Signal::stored(false) choices>
+            <p class="machine-new">"new here"</p>
             <div class="figure-box machine-drawing" node_ref=room role="application" tabindex="0"
                 aria-roledescription="diagram" aria-label=spoken(machine)
                 data-testid=format!("{name}-picture") {..reading.handlers()}>

@@ -48,5 +48,6 @@ fn csv(machine: &Machine, caption: &Caption, provenance: &Provenance) -> String 
 fn svg(machine: &Machine, caption: &Caption, colors: &Colors) -> String {
     const SIZE: (f64, f64) = (1200.0, 720.0);
     let inside = draw(*machine, SIZE, Paint::of(colors.palette), None);
-    sheet(&inside, SIZE, caption, colors.palette)
+    let title = format!("{} (filled: new here)", caption.title);
+    sheet(&inside, SIZE, &Caption { title, ..caption.clone() }, colors.palette)
 }

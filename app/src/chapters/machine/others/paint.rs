@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::plan::{Look, Piece, Plan, Point, SMALLEST, Wire};
+use super::plan::{Look, Piece, Plan, Point, Wire};
 use crate::figures::{
     Hue,
     pen::{Anchor, Paint, Pen, Stroke},
@@ -26,31 +26,10 @@ pub fn paint(plan: &Plan, paint: Paint, lit: Option<&str>) -> String {
     for piece in &plan.pieces {
         draw_piece(&mut pen, plan, piece, lit == Some(piece.part.id));
     }
-    // A badge once for each new part: over all boxes, so that no neighbor covers it.
-    for (i, piece) in plan.pieces.iter().enumerate() {
-        let ours = |other: &&Piece| other.part == piece.part;
-        let is_first = !plan.pieces[..i].iter().any(|other| ours(&other) && !is_small(other));
-        let has_larger = plan.pieces.iter().filter(ours).any(|other| !is_small(other));
-        if piece.part.new && is_first && !(is_small(piece) && has_larger) {
-            let (right, top) = (piece.rect.x + piece.rect.width, piece.rect.y);
-            // Where all is small the word would hide what it is about.
-            if plan.font > 12.5 {
-                let size = (0.7 * plan.font).max(SMALLEST);
-                pen.badge((right - 0.1 * plan.font, top), size, "new");
-            } else {
-                pen.bullet((right - 1.0, top + 1.0), 3.5);
-            }
-        }
-    }
     for note in &plan.notes {
         pen.sized(note.hue, note.bold, plan.small(), note.at, note.anchor, &note.text);
     }
     pen.svg
-}
-
-/// Whether a badge would hide what the piece says.
-fn is_small(piece: &Piece) -> bool {
-    piece.look == Look::Knot
 }
 
 fn draw_wire(pen: &mut Pen, wire: &Wire) {
@@ -126,7 +105,7 @@ fn draw_piece(pen: &mut Pen, plan: &Plan, piece: &Piece, is_lit: bool) {
     };
     let share = match (is_lit, piece.part.new) {
         (true, _) => 0.24,
-        (false, true) => 0.11,
+        (false, true) => 0.15,
         (false, false) => 0.0,
     };
     let (place, size) = ((rect.x, rect.y), (rect.width, rect.height));
@@ -140,7 +119,8 @@ fn draw_piece(pen: &mut Pen, plan: &Plan, piece: &Piece, is_lit: bool) {
     let stroke = Stroke { hue, thick, share };
     match piece.look {
         Look::Strip(_) | Look::OneHot(_) => {
-            pen.boxed(place, size, round, Stroke { share: 0.0, ..stroke });
+            let share = if piece.part.new { share } else { 0.0 };
+            pen.boxed(place, size, round, Stroke { share, ..stroke });
             let (count, gap) = (SHADES.len() as f64, 0.14 * font);
             let upright = rect.height > rect.width;
             let long = if upright { rect.height } else { rect.width };

@@ -135,5 +135,5 @@ fn files_read_back() {
     let csv = (files::FILES.csv)(&machine, &caption, &none);
     assert_eq!(csv.lines().filter(|line| line.starts_with("reset,")).count(), 1);
     let svg = (files::FILES.svg)(&machine, &caption, &Colors::new(&Palette::DARK));
-    assert!(svg.contains("a &lt; b") && svg.contains(Palette::DARK.accent.css().as_str()));
+    assert!(svg.contains("a &lt; b (filled: new here)"));
 }

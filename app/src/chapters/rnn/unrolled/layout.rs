@@ -67,6 +67,9 @@ impl Layout {
             // Even, so that a strip's edges are whole pixels.
             (column.max(narrowest) / 2.0).floor() * 2.0
         };
+        // A cell alone stands in the middle; the first copy pushes it aside.
+        let free = width - NAMES - 2.0 * column - loop_of(column);
+        let aside = if unrolled == 0 && folded { (free / 2.0).max(0.0).floor() } else { 0.0 };
         let text = (0.025 * height).min(0.27 * column).clamp(13.0, 20.0).floor();
         let bar_height = (0.034 * height).clamp(text + 1.0, text + 6.0).floor();
         let gap = (0.07 * height).clamp(18.0, 48.0).floor();
@@ -91,7 +94,7 @@ impl Layout {
             unrolled,
             folded,
             column,
-            left: NAMES + column,
+            left: NAMES + column + aside,
             height,
             text,
             heads,
@@ -283,7 +286,11 @@ mod tests {
     #[test]
     fn the_first_columns_stay_where_they_are() {
         let layout = |unrolled| Layout::new(1004.0, 520.0, unrolled, 30, false);
-        assert_eq!(layout(0).x_of(0), layout(3).x_of(0));
+        assert_eq!(layout(1).x_of(0), layout(3).x_of(0));
+        // The cell alone, with the state before it and its loop, has as much room on either side.
+        let alone = layout(0);
+        let sides = [alone.start() - alone.strip_width() / 2.0 - NAMES, 1004.0 - alone.width()];
+        assert!((sides[0] - sides[1] - alone.column / 4.0).abs() <= 1.0, "{sides:?}");
         let places = |unrolled| Places::of(&layout(unrolled), 30);
         let (one, all) = (places(1), places(30));
         let half = one.between(&all, 0.5).unwrap();

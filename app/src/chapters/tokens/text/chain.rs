@@ -9,7 +9,7 @@ use unroll_protocol::study::tokens::{Chain, Piece};
 
 use crate::figures::{
     Provenance, Sheet, SheetExport, exact,
-    plot::short,
+    plot::{power_of_ten, short},
     reading::{listener, walk},
     token::{mark, spoken},
 };
@@ -39,7 +39,7 @@ fn name(piece: &Piece) -> String {
 
 /// Two digits, or a power of ten where that is shorter.
 fn probability(p: f64) -> String {
-    if p >= 0.01 { format!("{p:.2}") } else { format!("{p:.0e}").replace('-', "−") }
+    if p >= 0.01 { format!("{p:.2}") } else { power_of_ten(p, 0) }
 }
 
 /// One card for each factor p(token | token before), and what they multiply to. Pointing at a card
@@ -128,7 +128,7 @@ pub fn ChainFigure(
     let product = move || {
         sums.get().map(|sums| match sums.product {
             0.0 => "0: too small for a 64-bit number".to_owned(),
-            product => format!("{product:.3e}").replace('-', "−"),
+            product => power_of_ten(product, 3),
         })
     };
     let per = move || {
@@ -220,6 +220,6 @@ mod tests {
     #[test]
     fn probabilities_fit_a_card() {
         assert_eq!(probability(0.4567), "0.46");
-        assert_eq!(probability(0.000_321), "3e−4");
+        assert_eq!(probability(0.000_321), "3·10⁻⁴");
     }
 }

@@ -392,8 +392,8 @@ fn svg(embedding: &Embedding, source: &str, colors: &Colors) -> String {
     for place in places {
         let token = &embedding.vocabulary[place.id as usize];
         let color = match Kind::of(token) {
-            Kind::Vowel => palette.key,
-            Kind::Consonant => palette.query,
+            Kind::Vowel => palette.third_curve,
+            Kind::Consonant => palette.accent,
             Kind::Other => palette.muted,
         };
         let ((x, y), color) = (place.stands(), color.css());

@@ -1,0 +1,687 @@
+//! The part that a token has come to, enlarged: a box beside it with the token's own numbers.
+
+use std::fmt::Write;
+
+use unroll_protocol::{
+    architecture::{Architecture, Positions},
+    gpt::{Pass, Stage},
+};
+
+use super::{
+    cells::{map, values},
+    draw::Way,
+    scene::{Area, Part, Scene},
+};
+use crate::figures::{
+    Colors, Hue, ValueMap, four_decimals, largest,
+    pen::{Anchor, MONO, Paint, Pen},
+    plot::text_width,
+    svg::{escape, write_rect},
+    token,
+};
+
+const FONT: f64 = 12.0;
+const PAD: f64 = 12.0;
+const MOST_WIDTH: f64 = 430.0;
+/// Where less than this is free behind the part, the box stands before it.
+const LEAST_WIDTH: f64 = 250.0;
+/// Between the part and its box: the leader's length.
+const GAP: f64 = 22.0;
+/// Width of a number, of a token's name, and of its place.
+const NUMBER: f64 = 62.0;
+const NAME: f64 = 20.0;
+const LONG_NAME: f64 = 62.0;
+const PLACE: f64 = 22.0;
+/// Least width of a cell.
+const CELL: f64 = 2.5;
+/// Characters of the longest name of a token.
+const LONGEST_NAME: usize = 7;
+
+/// One line of a box, or two that belong together.
+enum Item<'a> {
+    Title(String),
+    Words(String),
+    /// A row of numbers as cells, under its name and its first numbers.
+    Strip {
+        label: String,
+        hue: Hue,
+        values: &'a [f32],
+        map: ValueMap,
+    },
+    /// Names over the numbers of the rows below.
+    Heads(Vec<&'static str>),
+    Row(Row<'a>),
+}
+
+/// One token, with what is known of it.
+struct Row<'a> {
+    token: &'a str,
+    /// Where it stands in the text, counted from 0.
+    place: Option<usize>,
+    shown: Shown<'a>,
+    numbers: Vec<f32>,
+}
+
+enum Shown<'a> {
+    Cells(&'a [f32], ValueMap),
+    /// So much of the longest bar.
+    Bar(Hue, f32),
+}
+
+impl Item<'_> {
+    fn height(&self) -> f64 {
+        match self {
+            Self::Title(_) => 18.0,
+            Self::Words(_) | Self::Heads(_) => 16.0,
+            Self::Strip { .. } => STRIP,
+            Self::Row(_) => ROW,
+        }
+    }
+}
+
+const ROW: f64 = 17.0;
+const STRIP: f64 = 42.0;
+/// A box lower than this shows only what its stage is about.
+const LOW: f64 = 190.0;
+
+/// Where a box stands to its part.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    /// In what the token has not come to yet.
+    Behind,
+    /// Before the part, over or under the row that is followed, which stays in sight.
+    Before,
+    /// Under the row, where the picture scrolls.
+    Under,
+}
+
+/// Where there is room for a box.
+struct Room {
+    side: Side,
+    x: f64,
+    width: f64,
+    top: f64,
+    bottom: f64,
+}
+
+pub struct Callout<'a> {
+    pub area: Area,
+    side: Side,
+    /// Left and right of the part, and the middle and the height of its row.
+    part: (f64, f64),
+    row: (f64, f64),
+    framed: bool,
+    tinted: bool,
+    items: Vec<Item<'a>>,
+}
+
+impl<'a> Callout<'a> {
+    /// `None` where the whole way is drawn.
+    pub fn new(
+        scene: &Scene,
+        pass: &'a Pass,
+        way: Way,
+        architecture: Architecture,
+    ) -> Option<Self> {
+        let stage = *Stage::ALL.get(way.reached)?;
+        let part = extent(scene, stage);
+        let room = room(scene, way, part);
+        let mut build = Build {
+            pass,
+            way,
+            architecture,
+            width: room.width - 2.0 * PAD,
+            most: room.bottom - room.top - 2.0 * PAD,
+            items: Vec::new(),
+        };
+        build.fill(stage);
+        let items = build.items;
+        let height = items.iter().map(Item::height).sum::<f64>() + 2.0 * PAD - 4.0;
+        let middle = scene.middle(way.row);
+        let last = (room.bottom - height).max(room.top);
+        let y = match room.side {
+            Side::Behind => (middle - height / 2.0).clamp(room.top, last),
+            Side::Before if room.bottom < middle => last,
+            Side::Before | Side::Under => room.top,
+        };
+        // The list of the next tokens is plain enough.
+        let part = if stage == Stage::Next { framed_norm(scene, part) } else { part };
+        Some(Self {
+            area: (room.x, y, room.width, height),
+            side: room.side,
+            part,
+            row: (middle, scene.strip() + 8.0),
+            framed: part.1 > part.0 && stage != Stage::Further,
+            tinted: scene.shape.tinted,
+            items,
+        })
+    }
+
+    /// Whether the box hides what is drawn there.
+    pub fn covers(&self, (x, y): (f64, f64)) -> bool {
+        let (left, top, width, height) = self.area;
+        (left..left + width).contains(&x) && (top..top + height).contains(&y)
+    }
+
+    /// The box together with the part of the row that it enlarges.
+    pub fn with_part(&self) -> Area {
+        let (left, top, width, height) = self.area;
+        let (middle, high) = self.row;
+        // With the edge's own width.
+        let edge = 2.0;
+        let (x, y) = (left.min(self.part.0) - edge, top.min(middle - high / 2.0) - edge);
+        let (right, bottom) =
+            ((left + width).max(self.part.1), (top + height).max(middle + high / 2.0));
+        (x, y, right + edge - x, bottom + edge - y)
+    }
+
+    /// What the box says, for who can't see it.
+    pub fn words(&self) -> String {
+        let item = |item: &Item| match item {
+            Item::Title(words) | Item::Words(words) => words.clone(),
+            Item::Strip { label, values, .. } => format!("{label}: {}.", first(values, 4)),
+            Item::Heads(names) => format!("token, {}:", names.join(", ")),
+            Item::Row(row) => {
+                let numbers: Vec<String> = row.numbers.iter().map(|n| four_decimals(*n)).collect();
+                format!("{} {};", token::spoken(row.token), numbers.join(" "))
+            }
+        };
+        self.items.iter().map(item).collect::<Vec<_>>().join(" ")
+    }
+
+    pub fn svg(&self, paint: Paint, colors: &Colors) -> String {
+        let mut pen = Pen::new(FONT, paint);
+        let (x, y, width, height) = self.area;
+        let (ink, paper) = (pen.hue(Hue::Hidden), paint.paper());
+        self.lead(&mut pen);
+        // Writing to a String cannot fail.
+        let _ = write!(
+            pen.svg,
+            r#"<rect class="machine-callout" x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}" rx="8" fill="{paper}" stroke="{ink}" stroke-width="1.5"/><g transform="translate({:.1} {:.1})">"#,
+            x + PAD,
+            y + PAD - 2.0,
+        );
+        let mut top = 0.0;
+        for item in &self.items {
+            self.item(&mut pen, colors, item, top);
+            top += item.height();
+        }
+        pen.svg.push_str("</g>");
+        pen.svg
+    }
+
+    /// The frame round the part, and the line from it to the box.
+    fn lead(&self, pen: &mut Pen) {
+        let ((left, right), (middle, high)) = (self.part, self.row);
+        let (x, y, width, height) = self.area;
+        let (above, below) = (middle - high / 2.0, middle + high / 2.0);
+        let path = match self.side {
+            Side::Behind => {
+                format!("M{:.1} {middle:.1}H{x:.1}", if self.framed { right + 4.0 } else { right })
+            }
+            Side::Under => {
+                let from = ((left + right) / 2.0).clamp(x + 10.0, x + width - 10.0);
+                format!("M{from:.1} {below:.1}V{y:.1}")
+            }
+            Side::Before => {
+                let is_above = y < middle;
+                let (from, to) =
+                    if is_above { (above, y + height - 16.0) } else { (below, y + 16.0) };
+                format!("M{:.1} {from:.1}V{to:.1}H{:.1}", left + 6.0, x + width)
+            }
+        };
+        pen.wire(Hue::Hidden, 1.5, &path);
+        if self.framed {
+            let ink = pen.hue(Hue::Hidden);
+            let _ = write!(
+                pen.svg,
+                r#"<rect x="{:.1}" y="{above:.1}" width="{:.1}" height="{high:.1}" rx="4" fill="none" stroke="{ink}" stroke-width="2"/>"#,
+                left - 4.0,
+                right - left + 8.0,
+            );
+        }
+    }
+
+    fn item(&self, pen: &mut Pen, colors: &Colors, item: &Item, top: f64) {
+        let width = self.area.2 - 2.0 * PAD;
+        let line = top + 12.0;
+        match item {
+            Item::Title(words) => {
+                pen.sized(Hue::Ink, true, 13.0, (0.0, line), Anchor::Start, words);
+            }
+            Item::Words(words) => pen.text(Hue::Muted, false, (0.0, line), Anchor::Start, words),
+            Item::Strip { label, hue, values, map } => {
+                let line = line + 3.0;
+                pen.text(*hue, true, (0.0, line), Anchor::Start, label);
+                let after = 1.1 * text_width(label, FONT) + 10.0;
+                let fit = ((width - after - 16.0) / 60.0) as usize;
+                if fit > 0 {
+                    let numbers = first(values, fit);
+                    pen.text(Hue::Muted, false, (after, line), Anchor::Start, &numbers);
+                }
+                cells(pen, colors, (values, *map), (0.0, top + 20.0, width, 15.0));
+            }
+            Item::Heads(names) => {
+                for (at, name) in names.iter().rev().enumerate() {
+                    let right = width - NUMBER * at as f64;
+                    pen.text(Hue::Muted, false, (right, line), Anchor::End, name);
+                }
+            }
+            Item::Row(row) => self.row(pen, colors, row, (top, width)),
+        }
+    }
+
+    fn row(&self, pen: &mut Pen, colors: &Colors, row: &Row, (top, width): (f64, f64)) {
+        let line = top + 12.0;
+        let name = escape(&token::short_mark(row.token, LONGEST_NAME));
+        let _ = write!(
+            pen.svg,
+            r#"<text x="0" y="{line:.1}" font-size="{FONT}"{MONO} fill="{}">{name}</text>"#,
+            pen.hue(Hue::Ink),
+        );
+        let mut left = if self.tinted { LONG_NAME } else { NAME };
+        if let Some(place) = row.place {
+            left += PLACE;
+            let place = (place + 1).to_string();
+            pen.text(Hue::Muted, false, (left - 4.0, line), Anchor::End, &place);
+        }
+        let right = width - NUMBER * row.numbers.len() as f64;
+        match row.shown {
+            Shown::Cells(values, map) => {
+                cells(pen, colors, (values, map), (left, top + 2.0, right - left, 13.0));
+            }
+            Shown::Bar(hue, share) => {
+                let long = (right - left) * f64::from(share.clamp(0.0, 1.0));
+                pen.shade(hue, (left, top + 3.0), (long.max(1.0), 11.0), 1.0);
+            }
+        }
+        for (at, number) in row.numbers.iter().rev().enumerate() {
+            let right = width - NUMBER * at as f64;
+            pen.text(Hue::Ink, false, (right, line), Anchor::End, &four_decimals(*number));
+        }
+    }
+}
+
+/// The first numbers of a row.
+fn first(values: &[f32], count: usize) -> String {
+    let numbers: Vec<String> =
+        values.iter().take(count).map(|value| four_decimals(*value)).collect();
+    numbers.join(", ") + if values.len() > count { ", …" } else { "" }
+}
+
+/// A row of cells; as in the picture not all of them, where they would be a blur.
+fn cells(
+    pen: &mut Pen,
+    colors: &Colors,
+    (values, map): (&[f32], ValueMap),
+    (x, y, width, height): Area,
+) {
+    let drawn = ((width / CELL) as usize).clamp(1, values.len().max(1));
+    let each = width / drawn as f64;
+    for cell in 0..drawn {
+        let value = values.get(cell * values.len() / drawn).filter(|value| value.is_finite());
+        if let Some(value) = value {
+            let left = x + each * cell as f64;
+            // A hair wider, so that no seam shows between neighbors.
+            write_rect(&mut pen.svg, left, y, each * 1.04, height, map.color(*value, colors));
+        }
+    }
+}
+
+/// Left and right of what a stage computes.
+fn extent(scene: &Scene, stage: Stage) -> (f64, f64) {
+    let open = scene.shape.open;
+    let of = |part: Part| part.stage(open) == stage && !matches!(part, Part::Tokens | Part::Value);
+    // A block before the open one is not what the token has come to.
+    let is_passed = |part: Part| matches!(part, Part::Folded(block) if block < open);
+    let mut parts = scene.columns.iter().filter(|c| of(c.part) && !is_passed(c.part));
+    let Some(first) = parts.next() else { return (scene.panel.1, scene.panel.1) };
+    (first.x, parts.next_back().unwrap_or(first).end())
+}
+
+fn framed_norm(scene: &Scene, part: (f64, f64)) -> (f64, f64) {
+    scene.column(Part::FinalNorm).map_or(part, |norm| (norm.x, norm.end()))
+}
+
+fn room(scene: &Scene, way: Way, (left, right): (f64, f64)) -> Room {
+    let (top, foot) = (scene.top - 54.0, scene.foot() + 2.0);
+    let half = scene.pitch / 2.0 + 8.0;
+    let (above, below) = (scene.middle(way.row) - half, scene.middle(way.row) + half);
+    if scene.is_scrolled() {
+        let width = (scene.view - 10.0).min(MOST_WIDTH);
+        let x = ((left + right - width) / 2.0).clamp(4.0, (scene.width - width - 4.0).max(4.0));
+        let bottom = scene.height - 4.0;
+        // Of many rows the last has no room under it.
+        return if bottom - below < LOW && above > bottom - below {
+            Room { side: Side::Before, x, width, top: 4.0, bottom: above }
+        } else {
+            Room { side: Side::Under, x, width, top: below, bottom }
+        };
+    }
+    let x = scene.reach(way).max(right) + GAP;
+    let free = scene.width - x - 2.0;
+    if free >= LEAST_WIDTH {
+        return Room { side: Side::Behind, x, width: free.min(MOST_WIDTH), top, bottom: foot };
+    }
+    let first = scene.columns.first().map_or(0.0, |column| column.end() + 8.0);
+    let end = left - GAP;
+    let width = (end - first).min(MOST_WIDTH);
+    let (top, bottom) = if above - top >= foot - below { (top, above) } else { (below, foot) };
+    Room { side: Side::Before, x: end - width, width, top, bottom }
+}
+
+/// A box while it is filled.
+struct Build<'a> {
+    pass: &'a Pass,
+    way: Way,
+    architecture: Architecture,
+    width: f64,
+    most: f64,
+    items: Vec<Item<'a>>,
+}
+
+impl<'a> Build<'a> {
+    fn fill(&mut self, stage: Stage) {
+        let done = match stage {
+            Stage::Query => self.products(),
+            Stage::Weights => self.weights(),
+            Stage::Mix => self.mix(),
+            Stage::FeedForward => self.feed_forward(),
+            Stage::Further => Some(self.further()),
+            Stage::Next => self.next(),
+            Stage::Embedding | Stage::Whole => self.embedding(),
+        };
+        if done.is_none() {
+            self.title("This model does not have this part.");
+        }
+    }
+
+    fn title(&mut self, text: &str) {
+        let lines = wrapped(text, self.width, 13.0);
+        self.items.extend(lines.into_iter().map(Item::Title));
+    }
+
+    fn say(&mut self, text: &str) {
+        let lines = wrapped(text, self.width, FONT);
+        self.items.extend(lines.into_iter().map(Item::Words));
+    }
+
+    /// The followed row of a part.
+    fn of(&self, part: Part, row: usize) -> Option<(&'a [f32], ValueMap)> {
+        let all = values(self.pass, part, self.way.head)?;
+        let count = all.len().checked_div(self.pass.tokens.len())?;
+        Some((all.get(row * count..(row + 1) * count)?, map(part, all)))
+    }
+
+    fn strip(&mut self, label: String, hue: Hue, (values, map): (&'a [f32], ValueMap)) {
+        self.items.push(Item::Strip { label, hue, values, map });
+    }
+
+    fn is_low(&self) -> bool {
+        self.most < LOW
+    }
+
+    /// How many rows there is still room for, when so much follows them.
+    fn rows(&self, after: f64) -> usize {
+        let used: f64 = self.items.iter().map(Item::height).sum();
+        (((self.most - used - after) / ROW) as usize).max(1)
+    }
+
+    fn name(&self) -> String {
+        let text = self.pass.tokens.get(self.way.row).map_or("", String::as_str);
+        format!("‘{}’", token::mark(text))
+    }
+
+    /// The followed row in the stream before a block, or after the last one.
+    fn stream(&self, block: usize) -> Option<(&'a [f32], ValueMap)> {
+        let all = self.pass.stream.block(&[block])?;
+        Some((self.pass.stream.block(&[block, self.way.row])?, ValueMap::around_most(all)))
+    }
+
+    fn embedding(&mut self) -> Option<()> {
+        let (row, width) = (self.way.row, self.pass.width());
+        let id = self.pass.ids.get(row)?;
+        self.title(&format!("{} is token number {id}", self.name()));
+        if !self.is_low() {
+            self.say(&format!("So it gets row {id} of the table: {width} numbers."));
+        }
+        self.strip(format!("row {id}"), Hue::Ink, self.of(Part::Embedding, row)?);
+        if let Some(position) = self.of(Part::Position, row) {
+            self.strip(format!("+ position {}", row + 1), Hue::Ink, position);
+            self.strip("= into block 1".to_owned(), Hue::Hidden, self.stream(0)?);
+        }
+        Some(())
+    }
+
+    /// The tokens that may be looked at, at most so many: those with the largest weights, in their order.
+    fn keys(&self, most: usize) -> Option<(Vec<(usize, f32)>, usize)> {
+        let (weights, _) = self.of(Part::Weights, self.way.row)?;
+        let rows = weights.len();
+        let allowed = |key: &usize| self.pass.mask.get(self.way.row * rows + key) == Some(&true);
+        let seen: Vec<usize> = (0..rows).filter(allowed).collect();
+        let of_seen: Vec<f32> = seen.iter().map(|&key| weights[key]).collect();
+        let mut keys: Vec<(usize, f32)> =
+            largest(&of_seen, most).into_iter().map(|(at, weight)| (seen[at], weight)).collect();
+        keys.sort_by_key(|key| key.0);
+        Some((keys, seen.len()))
+    }
+
+    /// A row for each key, and how many there are where not all have room.
+    fn list(
+        &mut self,
+        heads: &[&'static str],
+        after: f64,
+        row: impl Fn(&Self, usize, f32) -> Option<(Shown<'a>, Vec<f32>)>,
+    ) -> Option<()> {
+        self.items.push(Item::Heads(heads.to_vec()));
+        let (mut keys, mut all) = self.keys(self.rows(after))?;
+        if keys.len() < all {
+            (keys, all) = self.keys(self.rows(after + 16.0))?;
+        }
+        let count = keys.len();
+        for (key, weight) in keys {
+            let (shown, numbers) = row(self, key, weight)?;
+            let token = self.pass.tokens.get(key)?;
+            self.items.push(Item::Row(Row { token, place: Some(key), shown, numbers }));
+        }
+        if count < all {
+            self.say(&format!("The largest weights: {count} of {all}."));
+        }
+        Some(())
+    }
+
+    /// Query times key.
+    fn product(&self, key: usize) -> Option<f32> {
+        let (query, _) = self.of(Part::Query, self.way.row)?;
+        let (key, _) = self.of(Part::Key, key)?;
+        Some(query.iter().zip(key).map(|(q, k)| q * k).sum())
+    }
+
+    /// The product, divided where this model divides it.
+    fn divided(&self, key: usize) -> Option<f32> {
+        let product = self.product(key)?;
+        let width = self.of(Part::Key, key)?.0.len() as f32;
+        Some(if self.architecture.scaled { product / width.sqrt() } else { product })
+    }
+
+    fn is_alibi(&self) -> bool {
+        self.architecture.positions == Positions::Alibi
+    }
+
+    fn products(&mut self) -> Option<()> {
+        let query = self.of(Part::Query, self.way.row)?;
+        self.title(&format!("The query of {} times each key", self.name()));
+        let score = match (self.architecture.scaled, self.is_alibi()) {
+            (true, false) => format!("Divided by √{}, a product is a score.", query.0.len()),
+            (false, false) => "Here each product is the score.".to_owned(),
+            (true, true) => {
+                format!("Divided by √{}, and lowered with distance, it is a score.", query.0.len())
+            }
+            (false, true) => "Lowered with distance, a product is a score.".to_owned(),
+        };
+        self.say(&score);
+        if !self.is_low() {
+            self.strip("query".to_owned(), Hue::Query, query);
+        }
+        let last = if self.is_alibi() { "divided" } else { "score" };
+        self.list(&["query · key", last], 0.0, |build, key, _| {
+            let (values, map) = build.of(Part::Key, key)?;
+            Some((Shown::Cells(values, map), vec![build.product(key)?, build.divided(key)?]))
+        })
+    }
+
+    fn weights(&mut self) -> Option<()> {
+        self.title("Softmax turns scores into weights");
+        self.say("Together all its weights are 1.");
+        // A score that is lowered with distance is no part of a pass.
+        let alibi = self.is_alibi();
+        let heads: &[&str] = if alibi { &["weight"] } else { &["score", "weight"] };
+        let most = self.of(Part::Weights, self.way.row)?.0.iter().copied().fold(0.0, f32::max);
+        self.list(heads, 0.0, |build, key, weight| {
+            let score = if alibi { None } else { Some(build.divided(key)?) };
+            let numbers = score.into_iter().chain([weight]).collect();
+            Some((Shown::Bar(Hue::Query, weight / most), numbers))
+        })
+    }
+
+    fn mix(&mut self) -> Option<()> {
+        let row = self.way.row;
+        let (mix, joined) = (self.of(Part::Mix, row)?, self.of(Part::Attention, row)?);
+        let heads = self.pass.heads().1;
+        self.title("The values, each times its weight");
+        if !self.is_low() {
+            self.say(&format!("Their sum is the mix. The mixes of all {heads} heads are joined."));
+        }
+        let after = if self.is_low() { STRIP } else { 2.0 * STRIP };
+        self.list(&["weight"], after, |build, key, weight| {
+            let (values, map) = build.of(Part::Value, key)?;
+            Some((Shown::Cells(values, map), vec![weight]))
+        })?;
+        self.strip("mix".to_owned(), Hue::Value, mix);
+        if !self.is_low() {
+            self.strip("heads joined".to_owned(), Hue::Ink, joined);
+        }
+        Some(())
+    }
+
+    fn feed_forward(&mut self) -> Option<()> {
+        let neurons = self.of(Part::FeedForward, self.way.row)?;
+        let output = &self.pass.detail.feed_forward.as_ref()?.output;
+        let after = (output.block(&[self.way.row])?, ValueMap::around_most(&output.values));
+        let (count, width) = (neurons.0.len(), self.pass.width());
+        let active = neurons.0.iter().filter(|&&value| value > 0.0).count();
+        self.title(&format!("{count} neurons read this row alone"));
+        self.say(&format!("{active} are above 0. A matrix makes {width} numbers of them."));
+        self.strip("neurons".to_owned(), Hue::Ink, neurons);
+        self.strip("brought back".to_owned(), Hue::Hidden, after);
+        Some(())
+    }
+
+    fn further(&mut self) {
+        let (open, blocks) = (self.pass.detail.block as usize, self.pass.sizes.blocks.len());
+        match blocks - open.min(blocks) {
+            0 | 1 => self.title(&format!("Block {} is the last", open + 1)),
+            2 => self.title(&format!("Block {blocks} does the same")),
+            _ => self.title(&format!("Blocks {} to {blocks} do the same", open + 2)),
+        }
+        self.say("Each block has parameters of its own.");
+        let room = (self.rows(0.0) as f64 * ROW / STRIP) as usize;
+        let after = (open + 1..=blocks).rev().take(room.max(1)).collect::<Vec<_>>();
+        for block in after.into_iter().rev() {
+            if let Some(row) = self.stream(block) {
+                self.strip(format!("row after block {block}"), Hue::Hidden, row);
+            }
+        }
+    }
+
+    fn next(&mut self) -> Option<()> {
+        let row = self.way.row;
+        let shares = self.pass.probabilities.block(&[row])?;
+        self.title(&format!("What comes after {}?", self.name()));
+        self.say("The row gives each token a logit. Softmax turns the logits into shares p. ln p is the logit, minus the same number for all.");
+        if !self.is_low() {
+            self.strip("norm".to_owned(), Hue::Ink, self.of(Part::FinalNorm, row)?);
+        }
+        self.items.push(Item::Heads(vec!["ln p", "p"]));
+        let most = self.rows(0.0).min(super::scene::BARS);
+        let largest = largest(shares, most);
+        let longest = largest.first().map_or(1.0, |(_, share)| *share);
+        for (id, share) in largest {
+            let token = self.pass.vocabulary.get(id)?;
+            let shown = Shown::Bar(Hue::Output, share / longest);
+            let numbers = vec![share.ln(), share];
+            self.items.push(Item::Row(Row { token, place: None, shown, numbers }));
+        }
+        Some(())
+    }
+}
+
+/// A text in lines that are no wider than this.
+fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if text_width(&format!("{line} {word}"), size) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chapters::machine::{cells::tests::pass, scene::Shape};
+
+    const ROOMS: [(f64, f64); 4] =
+        [(1000.0, 600.0), (830.0, 365.0), (676.0, 304.0), (366.0, 203.0)];
+
+    #[test]
+    fn every_stage_has_a_box_within_the_picture_beside_its_row() {
+        for rows in [1, 6, 16] {
+            let pass = pass(rows, 2);
+            for room in ROOMS {
+                for row in [0, rows as usize - 1] {
+                    for reached in 1..Stage::ALL.len() {
+                        let way = Way { head: 1, row, reached };
+                        let scene = Scene::new(Shape::of(&pass), room).following(row);
+                        let callout = Callout::new(&scene, &pass, way, Architecture::GPT2).unwrap();
+                        let (x, y, width, height) = callout.area;
+                        let case = format!("{rows} rows, {room:?}, {way:?}: {:?}", callout.area);
+                        assert!(x >= 0.0 && x + width <= scene.width, "{case}");
+                        assert!(y >= 0.0 && y + height <= scene.height, "{case}");
+                        assert!(width >= 200.0, "{case}");
+                        assert!(callout.covers((x + 1.0, y + 1.0)), "{case}");
+                        assert!(!callout.words().is_empty(), "{case}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_numbers_are_those_of_the_pass() {
+        let pass = pass(4, 2);
+        let scene = Scene::new(Shape::of(&pass), (1000.0, 600.0));
+        let words = |reached: usize, architecture: Architecture| {
+            let way = Way { head: 1, row: 2, reached };
+            Callout::new(&scene, &pass, way, architecture).unwrap().words()
+        };
+        let attention = pass.detail.attention.as_ref().unwrap();
+        let [query, key] = [&attention.queries, &attention.keys].map(|a| a.block(&[1]).unwrap());
+        let product: f32 = (0..4).map(|i| query[8 + i] * key[4 + i]).sum();
+        let said = words(2, Architecture::GPT2);
+        let both = format!("{} {}", four_decimals(product), four_decimals(product / 2.0));
+        assert!(said.contains(&both), "{said}");
+        let alibi = Architecture { positions: Positions::Alibi, ..Architecture::GPT2 };
+        assert!(!words(3, alibi).contains("score,"));
+        let weight = four_decimals(pass.weights.get(&[0, 1, 2, 1]).unwrap());
+        assert!(words(3, Architecture::GPT2).contains(&weight));
+        assert!(words(6, Architecture::GPT2).contains("after block 2"));
+        let way = Way { head: 0, row: 0, reached: Stage::ALL.len() };
+        assert!(Callout::new(&scene, &pass, way, Architecture::GPT2).is_none());
+    }
+}
