@@ -44,7 +44,7 @@ pub use notebook::{Notebook, Numbers, notebook};
 pub use notebook::{Origin, compose, question_for};
 pub use progress::{Progress, storage, use_right};
 pub use provenance::{gpt_provenance, use_provenance, use_task_provenance};
-pub use run::Run;
+pub use run::{MOST_CURVES, Run};
 pub use script::{Beat, Borrow, Further, Script, Telling, Trial, further};
 pub use sentence::{Sentence, use_sentence, use_short_sentence};
 pub use setting::use_setting;

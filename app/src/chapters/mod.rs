@@ -26,7 +26,7 @@ use leptos::prelude::*;
 use unroll_protocol::link::Chapter;
 
 use crate::{
-    course::{Borrow, Labs, Neighbors},
+    course::{Borrow, Labs, MOST_CURVES, Neighbors},
     fetched::{Fetch, Fetched, View, part},
     store::Store,
 };
@@ -40,7 +40,7 @@ pub struct Info {
     /// Optimizer steps its lab takes by itself when the chapter opens.
     pub warm_steps: u32,
     /// How many of what it measures, from the first, are losses that the time bar draws together:
-    /// three at most.
+    /// [`MOST_CURVES`] at most.
     pub curves: usize,
     /// Whether its models learn the learner's text, rather than a generated task.
     pub uses_text: bool,
@@ -71,6 +71,7 @@ impl Entry {
     /// `info` without its view: whatever this table leads to is in the page's own wasm.
     const fn new(info: Info, content: Content) -> Self {
         let Info { id, warm_steps, curves, uses_text, view: _ } = info;
+        assert!(curves >= 1 && curves <= MOST_CURVES);
         Self { id, warm_steps, curves, uses_text, content }
     }
 }

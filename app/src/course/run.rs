@@ -35,6 +35,9 @@ enum Order {
     Step,
 }
 
+/// Quantities over time, as the time bar draws them.
+type Track = Signal<Arc<Vec<Series>>>;
+
 /// A run of training: what is known of it, and how to steer it.
 #[derive(Clone, Copy)]
 pub struct Run {
@@ -49,7 +52,7 @@ pub struct Run {
     /// Name and last value of each measured quantity; the first is the loss.
     pub readings: Memo<Vec<(String, Option<f32>)>>,
     /// The losses over time that the time bar draws: the first of the readings.
-    pub track: Signal<Arc<Vec<Series>>>,
+    pub track: Track,
     /// How many there are.
     pub curves: usize,
     /// Quantities of another run that it draws beside them.
@@ -69,7 +72,7 @@ pub struct Run {
 const GIVEN: &str = "This model comes from elsewhere and can’t be trained here.";
 
 /// Most losses of a run in the track of the time bar.
-pub(super) const MOST_CURVES: usize = 3;
+pub const MOST_CURVES: usize = 3;
 /// About so many points of a long run are handed to the time bar: it has no more pixels.
 const MOST_POINTS: usize = 400;
 
@@ -131,7 +134,8 @@ impl Run {
                 vec![("loss".to_owned(), loss), ("held out".to_owned(), held_out)]
             })
         });
-        let (curves, beside) = (2, RwSignal::new(None));
+        let curves = chapters::info(Chapter::Gpt).curves;
+        let beside = RwSignal::new(None);
         let track = Signal::derive(move || {
             let series = store.curve.with(|curve| {
                 let loss = thinned(curve.points());
@@ -171,7 +175,7 @@ impl Run {
         (built, cannot): (Signal<bool>, Signal<Option<&'static str>>),
         milliseconds_per_step: Signal<Option<f32>>,
         readings: Memo<Vec<(String, Option<f32>)>>,
-        (track, curves, beside): (Signal<Arc<Vec<Series>>>, usize, RwSignal<Option<Series>>),
+        (track, curves, beside): (Track, usize, RwSignal<Option<Series>>),
         order: Callback<Order>,
     ) -> Self {
         let idle = memo(move || match device.get() {

@@ -22,11 +22,11 @@ impl ValueMap {
     /// has room for.
     pub fn around(values: &[f32]) -> Self {
         let most = values.iter().fold(0f32, |most, value| most.max(value.abs()));
-        if most == 0.0 {
+        if most == 0.0 || !most.is_finite() {
             return Self::Signed { limit: 1.0 };
         }
         let unit = 10f64.powf(f64::from(most).log10().floor() - 1.0);
-        Self::Signed { limit: ((f64::from(most) / unit).ceil() * unit) as f32 }
+        Self::Signed { limit: ((f64::from(most) / unit - 1e-5).ceil() * unit) as f32 }
     }
 
     /// For signed values of which most lie close to 0: as far as a round number that holds nearly all.
@@ -168,7 +168,9 @@ mod tests {
         assert_eq!([-2.5, 0.0, 2.5, 9.0].map(|v| signed.share(v)), [0.0, 0.5, 1.0, 1.0]);
         assert!(!signed.holds(-2.6) && signed.holds(2.5));
         assert_eq!(ValueMap::around(&[0.0312, -0.0823]).ticks()[4], "0.083");
-        assert_eq!(ValueMap::around(&[0.0]), ValueMap::Signed { limit: 1.0 });
+        assert_eq!(ValueMap::around(&[0.3]), ValueMap::Signed { limit: 0.3 });
+        let one = ValueMap::Signed { limit: 1.0 };
+        assert_eq!([0.0, f32::INFINITY].map(|most| ValueMap::around(&[most])), [one; 2]);
         assert_eq!(ValueMap::Probability.ticks(), ["0", "0.25", "0.5", "0.75", "1"]);
         assert!(ValueMap::Probability.share(f32::NAN) == 0.0);
         assert_eq!([-2.5, 0.0, 1.25].map(|v| signed.depth(v)), [1.0, 0.0, 0.5]);

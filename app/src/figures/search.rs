@@ -1,7 +1,5 @@
 //! What beam search found for a source, beside the greedy choice.
 
-use core::cmp::Ordering;
-
 use leptos::{context::Provider, prelude::*};
 use serde_json::json;
 use unroll_protocol::transduction::{Candidate, Search};
@@ -64,9 +62,10 @@ fn verdict(search: &Search) -> Option<String> {
     })
 }
 
-/// How many of the first letters two texts share.
+/// Bytes of the first letters that two texts share.
 fn shared(text: &str, other: &str) -> usize {
-    text.chars().zip(other.chars()).take_while(|(a, b)| a == b).count()
+    let both = text.chars().zip(other.chars()).take_while(|(a, b)| a == b);
+    both.map(|(letter, _)| letter.len_utf8()).sum()
 }
 
 /// A line for a sequence. Where it leaves the way of the first one is marked: from there they are two.
@@ -79,26 +78,25 @@ fn row(search: &Search, rank: String, found: &Candidate) -> AnyView {
         (false, true) => "greedy",
         (false, false) => "",
     };
-    let common = if found.text == best.text { usize::MAX } else { shared(&found.text, &best.text) };
-    let letter = |(i, letter): (usize, char)| {
-        let class = match i.cmp(&common) {
-            Ordering::Less if common < usize::MAX => "search-shared",
-            Ordering::Equal => "search-parts",
-            _ => "",
-        };
-        view! { <span class=class>{letter.to_string()}</span> }
-    };
+    // A way of its own begins with the letter that differs.
+    let common = if found.text == best.text { 0 } else { shared(&found.text, &best.text) };
+    let (before, rest) = found.text.split_at(common);
+    let next = rest.chars().next().filter(|_| found.text != best.text).map_or(0, char::len_utf8);
+    let (parts, after) = rest.split_at(next);
+    // The greedy one may be likelier than all that the beam kept.
+    let likeliest = best.log_probability.max(search.greedy.log_probability);
     view! {
         <tr>
             <th scope="row">{rank}</th>
             <td class="search-text search-letters" translate="no">
-                {found.text.chars().enumerate().map(letter).collect_view()}
+                <span class="search-shared">{before.to_owned()}</span>
+                <span class="search-parts">{parts.to_owned()}</span>
+                {after.to_owned()}
                 {(!found.ended).then_some(" …")}
             </td>
             <td>{four_decimals(found.log_probability)}</td>
             <td class="search-share">
-                <i style=format!("width:{:.2}%",
-                    100.0 * (found.log_probability - best.log_probability).exp().min(1.0))></i>
+                <i style=format!("width:{:.2}%", 100.0 * (found.log_probability - likeliest).exp())></i>
             </td>
             <td>{probability(found.log_probability.exp())}</td>
             <td>{what}</td>
@@ -154,7 +152,7 @@ fn figure(found: Found) -> AnyView {
                     <thead><tr>
                         <th scope="col">"rank"</th><th scope="col">"written"</th>
                         <th scope="col">"ln p"</th>
-                        <th scope="col" colspan="2">"p (bar: share of the first one’s)"</th>
+                        <th scope="col" colspan="2">"p (bar: share of the largest)"</th>
                         <th scope="col"><span class="visually-hidden">"is"</span></th>
                     </tr></thead>
                     <tbody>{move || search.with(|search| search.as_ref().map(rows))}</tbody>

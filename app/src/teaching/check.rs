@@ -279,11 +279,17 @@ fn Question(asked: Asked) -> impl IntoView {
         }
     };
     let line = move || {
+        if !asked.is_folded() {
+            return None;
+        }
+        // The model may still be working on it.
         let at = verdict.with(|v| v.as_ref().map(|v| v.right)).or_else(|| right.get());
-        let (at, mut question) = (at.filter(|_| asked.is_folded())?, shown_question());
+        let mut question = shown_question();
         // What comes after the question is about guessing.
         question.truncate(question.rfind('?').map_or(question.len(), |end| end + 1));
-        Some(view! { <span class="check-line">{question} " " <strong>{option(at)}</strong></span> })
+        Some(
+            view! { <span class="check-line">{question} " " <strong>{at.map(option)}</strong></span> },
+        )
     };
     let said = move || {
         verdict.with(|v| match v {

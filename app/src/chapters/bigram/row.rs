@@ -137,7 +137,10 @@ pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
     });
     let note = memo(move || {
         let left_out = |row: &Arc<Row>| left_out(&row.counts);
-        row.with(|row| row.as_ref().filter(|_| !compares.get()).map(left_out)).unwrap_or_default()
+        row.with(|row| {
+            let row = row.as_ref().filter(|row| !compares.get() && row.total > 0);
+            row.map(left_out).unwrap_or_default()
+        })
     });
     let title = memo(move || {
         row.with(|row| {

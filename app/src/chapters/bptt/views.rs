@@ -6,7 +6,7 @@ use unroll_protocol::study::bptt::{Cell, Flow, Settings};
 
 use super::{COPIES, Shown, WEIGHT, curves, terms::Terms};
 use crate::{
-    controls::{ChoiceField, SliderField, ViewSwitch},
+    controls::{ChoiceField, SliderField, ViewSwitch, grouped},
     figures::{
         Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, YScale, short,
         superscript,
@@ -232,7 +232,7 @@ pub fn clipping(shown: Shown) -> AnyView {
             let &(step, before, after) = steps.last()?;
             let most = steps.iter().map(|step| step.1).fold(0.0, f64::max);
             let clipped = steps.iter().filter(|step| step.2 < step.1).count();
-            let share = || 100.0 * clipped as f64 / steps.len() as f64;
+            let share = || format!("{} of the {} steps so far", grouped(clipped as u64), grouped(steps.len() as u64));
             let did = match clipped {
                 _ if clip.get() == 0.0 => "Clipping is off: the update used all of it.".to_owned(),
                 0 => format!(
@@ -240,10 +240,10 @@ pub fn clipping(shown: Shown) -> AnyView {
                     curves::power(most)
                 ),
                 _ if after < before => {
-                    format!("It was clipped to {}, as in {:.0}% of the steps so far.", curves::power(after), share())
+                    format!("It was clipped to {}, as were {}.", curves::power(after), share())
                 }
                 _ => format!(
-                    "Being below the clip norm, it was left as it is. {:.0}% of the steps so far were clipped.",
+                    "Being below the clip norm, it was left as it is. Clipped were {}.",
                     share()
                 ),
             };

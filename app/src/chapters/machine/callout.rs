@@ -39,8 +39,9 @@ const LONGEST_NAME: usize = 7;
 
 /// One line of a box, or two that belong together.
 enum Item<'a> {
-    Title(String),
-    Words(String),
+    /// In lines.
+    Title(Vec<String>),
+    Words(Vec<String>),
     /// A row of numbers as cells, under its name and its first numbers.
     Strip {
         label: String,
@@ -71,18 +72,23 @@ enum Shown<'a> {
 impl Item<'_> {
     fn height(&self) -> f64 {
         match self {
-            Self::Title(_) => 18.0,
-            Self::Words(_) | Self::Heads(_) => 16.0,
+            Self::Title(lines) => TITLE * lines.len() as f64,
+            Self::Words(lines) => LINE * lines.len() as f64,
+            Self::Heads(_) => LINE,
             Self::Strip { .. } => STRIP,
             Self::Row(_) => ROW,
         }
     }
 }
 
+const TITLE: f64 = 18.0;
+const LINE: f64 = 16.0;
 const ROW: f64 = 17.0;
 const STRIP: f64 = 42.0;
 /// A box lower than this shows only what its stage is about.
 const LOW: f64 = 190.0;
+/// Least height of a box that lets the small maps below the rows be seen.
+const LEAST_HEIGHT: f64 = 100.0;
 
 /// Where a box stands to its part.
 #[derive(Clone, Copy, PartialEq)]
@@ -96,6 +102,7 @@ enum Side {
 }
 
 /// Where there is room for a box.
+#[derive(Clone, Copy)]
 struct Room {
     side: Side,
     x: f64,
@@ -104,6 +111,13 @@ struct Room {
     bottom: f64,
 }
 
+impl Room {
+    fn height(self) -> f64 {
+        self.bottom - self.top
+    }
+}
+
+/// A stage's box on a scene: where it stands, what it points at, and what it says of a pass.
 pub struct Callout<'a> {
     pub area: Area,
     side: Side,
@@ -125,18 +139,19 @@ impl<'a> Callout<'a> {
     ) -> Option<Self> {
         let stage = *Stage::ALL.get(way.reached)?;
         let part = extent(scene, stage);
-        let room = room(scene, way, part);
+        let room = room(scene, way, stage, part);
         let mut build = Build {
             pass,
             way,
             architecture,
             width: room.width - 2.0 * PAD,
             most: room.bottom - room.top - 2.0 * PAD,
+            detail: Detail::All,
             items: Vec::new(),
         };
-        build.fill(stage);
+        build.fit(stage);
+        let height = build.height() + 2.0 * PAD - 4.0;
         let items = build.items;
-        let height = items.iter().map(Item::height).sum::<f64>() + 2.0 * PAD - 4.0;
         let middle = scene.middle(way.row);
         let last = (room.bottom - height).max(room.top);
         let y = match room.side {
@@ -157,12 +172,6 @@ impl<'a> Callout<'a> {
         })
     }
 
-    /// Whether the box hides what is drawn there.
-    pub fn covers(&self, (x, y): (f64, f64)) -> bool {
-        let (left, top, width, height) = self.area;
-        (left..left + width).contains(&x) && (top..top + height).contains(&y)
-    }
-
     /// The box together with the part of the row that it enlarges.
     pub fn with_part(&self) -> Area {
         let (left, top, width, height) = self.area;
@@ -175,10 +184,11 @@ impl<'a> Callout<'a> {
         (x, y, right + edge - x, bottom + edge - y)
     }
 
-    /// What the box says, for who can't see it.
+    /// What the box says, for those who can't see it.
     pub fn words(&self) -> String {
         let item = |item: &Item| match item {
-            Item::Title(words) | Item::Words(words) => words.clone(),
+            Item::Title(lines) => sentence(lines),
+            Item::Words(lines) => lines.join(" "),
             Item::Strip { label, values, .. } => format!("{label}: {}.", first(values, 4)),
             Item::Heads(names) => format!("token, {}:", names.join(", ")),
             Item::Row(row) => {
@@ -189,6 +199,16 @@ impl<'a> Callout<'a> {
         self.items.iter().map(item).collect::<Vec<_>>().join(" ")
     }
 
+    /// What the box is about, as a sentence that stays as it is while the model trains.
+    pub fn title(&self) -> String {
+        let title = self.items.iter().find_map(|item| match item {
+            Item::Title(lines) => Some(sentence(lines)),
+            _ => None,
+        });
+        title.unwrap_or_default()
+    }
+
+    /// The box, with its leader and the frame round its part, as SVG text.
     pub fn svg(&self, paint: Paint, colors: &Colors) -> String {
         let mut pen = Pen::new(FONT, paint);
         let (x, y, width, height) = self.area;
@@ -235,7 +255,7 @@ impl<'a> Callout<'a> {
             let ink = pen.hue(Hue::Hidden);
             let _ = write!(
                 pen.svg,
-                r#"<rect x="{:.1}" y="{above:.1}" width="{:.1}" height="{high:.1}" rx="4" fill="none" stroke="{ink}" stroke-width="2"/>"#,
+                r#"<rect class="machine-framed" x="{:.1}" y="{above:.1}" width="{:.1}" height="{high:.1}" rx="4" fill="none" stroke="{ink}" stroke-width="2"/>"#,
                 left - 4.0,
                 right - left + 8.0,
             );
@@ -246,10 +266,18 @@ impl<'a> Callout<'a> {
         let width = self.area.2 - 2.0 * PAD;
         let line = top + 12.0;
         match item {
-            Item::Title(words) => {
-                pen.sized(Hue::Ink, true, 13.0, (0.0, line), Anchor::Start, words);
+            Item::Title(lines) => {
+                for (at, words) in lines.iter().enumerate() {
+                    let line = line + TITLE * at as f64;
+                    pen.sized(Hue::Ink, true, 13.0, (0.0, line), Anchor::Start, words);
+                }
             }
-            Item::Words(words) => pen.text(Hue::Muted, false, (0.0, line), Anchor::Start, words),
+            Item::Words(lines) => {
+                for (at, words) in lines.iter().enumerate() {
+                    let line = line + LINE * at as f64;
+                    pen.text(Hue::Muted, false, (0.0, line), Anchor::Start, words);
+                }
+            }
             Item::Strip { label, hue, values, map } => {
                 let line = line + 3.0;
                 pen.text(*hue, true, (0.0, line), Anchor::Start, label);
@@ -343,31 +371,78 @@ fn framed_norm(scene: &Scene, part: (f64, f64)) -> (f64, f64) {
     scene.column(Part::FinalNorm).map_or(part, |norm| (norm.x, norm.end()))
 }
 
-fn room(scene: &Scene, way: Way, (left, right): (f64, f64)) -> Room {
-    let (top, foot) = (scene.top - 54.0, scene.foot() + 2.0);
+fn room(scene: &Scene, way: Way, stage: Stage, (left, right): (f64, f64)) -> Room {
+    // The small maps are pressed while attention is looked at.
+    let is_attention = matches!(stage, Stage::Query | Stage::Weights | Stage::Mix);
+    let end = if is_attention { scene.rows_end() } else { scene.foot() + 2.0 };
+    let top = scene.top - 54.0;
     let half = scene.pitch / 2.0 + 8.0;
     let (above, below) = (scene.middle(way.row) - half, scene.middle(way.row) + half);
     if scene.is_scrolled() {
         let width = (scene.view - 10.0).min(MOST_WIDTH);
         let x = ((left + right - width) / 2.0).clamp(4.0, (scene.width - width - 4.0).max(4.0));
-        let bottom = scene.height - 4.0;
-        // Of many rows the last has no room under it.
-        return if bottom - below < LOW && above > bottom - below {
-            Room { side: Side::Before, x, width, top: 4.0, bottom: above }
-        } else {
-            Room { side: Side::Under, x, width, top: below, bottom }
+        // So much of it is seen at once with the row.
+        let seen = (scene.seen - half - scene.strip() / 2.0 - 10.0).max(LEAST_HEIGHT);
+        let over =
+            Room { side: Side::Before, x, width, top: (above - seen).max(4.0), bottom: above };
+        let under = |bottom: f64| Room {
+            side: Side::Under,
+            x,
+            width,
+            top: below,
+            bottom: bottom.min(below + seen),
         };
+        if is_attention {
+            let under = under(end);
+            let best = if under.height() > over.height() { under } else { over };
+            if best.height() >= LEAST_HEIGHT {
+                return best;
+            }
+        }
+        // Of many rows the last has no room under it.
+        let bottom = scene.height - 4.0;
+        let has_none = bottom - below < LOW && above > bottom - below;
+        return if has_none { over } else { under(bottom) };
     }
     let x = scene.reach(way).max(right) + GAP;
     let free = scene.width - x - 2.0;
     if free >= LEAST_WIDTH {
-        return Room { side: Side::Behind, x, width: free.min(MOST_WIDTH), top, bottom: foot };
+        return Room { side: Side::Behind, x, width: free.min(MOST_WIDTH), top, bottom: end };
     }
     let first = scene.columns.first().map_or(0.0, |column| column.end() + 8.0);
-    let end = left - GAP;
-    let width = (end - first).min(MOST_WIDTH);
-    let (top, bottom) = if above - top >= foot - below { (top, above) } else { (below, foot) };
-    Room { side: Side::Before, x: end - width, width, top, bottom }
+    let from = left - GAP;
+    let width = (from - first).min(MOST_WIDTH);
+    let side = |(top, bottom): (f64, f64)| Room {
+        side: Side::Before,
+        x: from - width,
+        width,
+        top,
+        bottom,
+    };
+    let (over, under) = (side((top, above)), side((below, end)));
+    let best = if over.height() >= under.height() { over } else { under };
+    let lowest = side((below, scene.foot() + 2.0));
+    let has_room = best.height() >= LEAST_HEIGHT || best.height() >= lowest.height();
+    if has_room { best } else { lowest }
+}
+
+/// How much a box says.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Detail {
+    All,
+    /// Only what its stage is about.
+    Less,
+    /// No sentences, but under a list.
+    Numbers,
+    /// A title and one strip or list.
+    Least,
+}
+
+/// By what the keys are chosen of which a list tells, where it has no room for all.
+#[derive(Clone, Copy, PartialEq)]
+enum By {
+    Score,
+    Weight,
 }
 
 /// A box while it is filled.
@@ -377,10 +452,35 @@ struct Build<'a> {
     architecture: Architecture,
     width: f64,
     most: f64,
+    detail: Detail,
     items: Vec<Item<'a>>,
 }
 
 impl<'a> Build<'a> {
+    /// As much as there is room for.
+    fn fit(&mut self, stage: Stage) {
+        use Detail::{All, Least, Less, Numbers};
+        for detail in [All, Less, Numbers, Least] {
+            // Lists would take the room that there is, however short it leaves them.
+            if detail == All && self.most < LOW {
+                continue;
+            }
+            self.detail = detail;
+            self.items.clear();
+            self.fill(stage);
+            if self.height() <= self.most {
+                return;
+            }
+        }
+        while self.height() > self.most && self.items.len() > 1 {
+            self.items.pop();
+        }
+    }
+
+    fn height(&self) -> f64 {
+        self.items.iter().map(Item::height).sum()
+    }
+
     fn fill(&mut self, stage: Stage) {
         let done = match stage {
             Stage::Query => self.products(),
@@ -392,18 +492,24 @@ impl<'a> Build<'a> {
             Stage::Embedding | Stage::Whole => self.embedding(),
         };
         if done.is_none() {
+            self.items.clear();
             self.title("This model does not have this part.");
         }
     }
 
     fn title(&mut self, text: &str) {
-        let lines = wrapped(text, self.width, 13.0);
-        self.items.extend(lines.into_iter().map(Item::Title));
+        self.items.push(Item::Title(wrapped(text, self.width, 13.0)));
     }
 
     fn say(&mut self, text: &str) {
-        let lines = wrapped(text, self.width, FONT);
-        self.items.extend(lines.into_iter().map(Item::Words));
+        if self.detail < Detail::Numbers {
+            self.note(text);
+        }
+    }
+
+    /// A sentence that is left out only with what it is about.
+    fn note(&mut self, text: &str) {
+        self.items.push(Item::Words(wrapped(text, self.width, FONT)));
     }
 
     /// The followed row of a part.
@@ -414,17 +520,20 @@ impl<'a> Build<'a> {
     }
 
     fn strip(&mut self, label: String, hue: Hue, (values, map): (&'a [f32], ValueMap)) {
-        self.items.push(Item::Strip { label, hue, values, map });
+        let has_one = self.items.iter().any(|item| matches!(item, Item::Strip { .. }));
+        if self.detail < Detail::Least || !has_one {
+            self.items.push(Item::Strip { label, hue, values, map });
+        }
     }
 
     fn is_low(&self) -> bool {
-        self.most < LOW
+        self.detail > Detail::All
     }
 
-    /// How many rows there is still room for, when so much follows them.
+    /// How many rows there is still room for, when so much follows them. Sentences give way to a second one.
     fn rows(&self, after: f64) -> usize {
-        let used: f64 = self.items.iter().map(Item::height).sum();
-        (((self.most - used - after) / ROW) as usize).max(1)
+        let least = if self.detail < Detail::Numbers { 2 } else { 1 };
+        (((self.most - self.height() - after) / ROW) as usize).max(least)
     }
 
     fn name(&self) -> String {
@@ -442,10 +551,15 @@ impl<'a> Build<'a> {
         let (row, width) = (self.way.row, self.pass.width());
         let id = self.pass.ids.get(row)?;
         self.title(&format!("{} is token number {id}", self.name()));
+        // Beside fixed vectors the row of the table is lengthened.
+        let is_longer =
+            matches!(self.architecture.positions, Positions::Sinusoidal | Positions::Integer);
+        let times = if is_longer { format!(" × √{width}") } else { String::new() };
         if !self.is_low() {
-            self.say(&format!("So it gets row {id} of the table: {width} numbers."));
+            let longer = if is_longer { format!(", each times √{width}") } else { String::new() };
+            self.say(&format!("So it gets row {id} of the table: {width} numbers{longer}."));
         }
-        self.strip(format!("row {id}"), Hue::Ink, self.of(Part::Embedding, row)?);
+        self.strip(format!("row {id}{times}"), Hue::Ink, self.of(Part::Embedding, row)?);
         if let Some(position) = self.of(Part::Position, row) {
             self.strip(format!("+ position {}", row + 1), Hue::Ink, position);
             self.strip("= into block 1".to_owned(), Hue::Hidden, self.stream(0)?);
@@ -453,15 +567,18 @@ impl<'a> Build<'a> {
         Some(())
     }
 
-    /// The tokens that may be looked at, at most so many: those with the largest weights, in their order.
-    fn keys(&self, most: usize) -> Option<(Vec<(usize, f32)>, usize)> {
+    /// The tokens that may be looked at, at most so many: the largest by this, in their order.
+    fn keys(&self, most: usize, by: By) -> Option<(Vec<(usize, f32)>, usize)> {
         let (weights, _) = self.of(Part::Weights, self.way.row)?;
         let rows = weights.len();
         let allowed = |key: &usize| self.pass.mask.get(self.way.row * rows + key) == Some(&true);
         let seen: Vec<usize> = (0..rows).filter(allowed).collect();
-        let of_seen: Vec<f32> = seen.iter().map(|&key| weights[key]).collect();
+        let size = |&key: &usize| {
+            if by == By::Weight { weights.get(key).copied() } else { self.divided(key) }
+        };
+        let sizes = seen.iter().map(size).collect::<Option<Vec<f32>>>()?;
         let mut keys: Vec<(usize, f32)> =
-            largest(&of_seen, most).into_iter().map(|(at, weight)| (seen[at], weight)).collect();
+            largest(&sizes, most).into_iter().map(|(at, size)| (seen[at], size)).collect();
         keys.sort_by_key(|key| key.0);
         Some((keys, seen.len()))
     }
@@ -470,22 +587,26 @@ impl<'a> Build<'a> {
     fn list(
         &mut self,
         heads: &[&'static str],
+        by: By,
         after: f64,
         row: impl Fn(&Self, usize, f32) -> Option<(Shown<'a>, Vec<f32>)>,
     ) -> Option<()> {
         self.items.push(Item::Heads(heads.to_vec()));
-        let (mut keys, mut all) = self.keys(self.rows(after))?;
+        let (mut keys, mut all) = self.keys(self.rows(after), by)?;
         if keys.len() < all {
-            (keys, all) = self.keys(self.rows(after + 16.0))?;
+            (keys, all) = self.keys(self.rows(after + LINE), by)?;
         }
         let count = keys.len();
-        for (key, weight) in keys {
-            let (shown, numbers) = row(self, key, weight)?;
+        for (key, size) in keys {
+            let (shown, numbers) = row(self, key, size)?;
             let token = self.pass.tokens.get(key)?;
             self.items.push(Item::Row(Row { token, place: Some(key), shown, numbers }));
         }
         if count < all {
-            self.say(&format!("The largest weights: {count} of {all}."));
+            self.note(&match by {
+                By::Score => format!("{count} of {all} keys."),
+                By::Weight => format!("The largest weights: {count} of {all}."),
+            });
         }
         Some(())
     }
@@ -517,27 +638,32 @@ impl<'a> Build<'a> {
             (true, true) => {
                 format!("Divided by √{}, and lowered with distance, it is a score.", query.0.len())
             }
-            (false, true) => "Lowered with distance, a product is a score.".to_owned(),
+            (false, true) => "A product, lowered with distance, is the score.".to_owned(),
         };
         self.say(&score);
         if !self.is_low() {
             self.strip("query".to_owned(), Hue::Query, query);
         }
-        let last = if self.is_alibi() { "divided" } else { "score" };
-        self.list(&["query · key", last], 0.0, |build, key, _| {
+        // A score that is lowered with distance is no part of a pass.
+        let heads: &[&str] = match (self.architecture.scaled, self.is_alibi()) {
+            (true, true) => &["query · key", "divided"],
+            (false, true) => &["query · key"],
+            (_, false) => &["query · key", "score"],
+        };
+        self.list(heads, By::Score, 0.0, |build, key, divided| {
             let (values, map) = build.of(Part::Key, key)?;
-            Some((Shown::Cells(values, map), vec![build.product(key)?, build.divided(key)?]))
+            let numbers = [build.product(key)?, divided].into_iter().take(heads.len()).collect();
+            Some((Shown::Cells(values, map), numbers))
         })
     }
 
     fn weights(&mut self) -> Option<()> {
         self.title("Softmax turns scores into weights");
         self.say("Together all its weights are 1.");
-        // A score that is lowered with distance is no part of a pass.
         let alibi = self.is_alibi();
         let heads: &[&str] = if alibi { &["weight"] } else { &["score", "weight"] };
         let most = self.of(Part::Weights, self.way.row)?.0.iter().copied().fold(0.0, f32::max);
-        self.list(heads, 0.0, |build, key, weight| {
+        self.list(heads, By::Weight, 0.0, |build, key, weight| {
             let score = if alibi { None } else { Some(build.divided(key)?) };
             let numbers = score.into_iter().chain([weight]).collect();
             Some((Shown::Bar(Hue::Query, weight / most), numbers))
@@ -547,19 +673,22 @@ impl<'a> Build<'a> {
     fn mix(&mut self) -> Option<()> {
         let row = self.way.row;
         let (mix, joined) = (self.of(Part::Mix, row)?, self.of(Part::Attention, row)?);
-        let heads = self.pass.heads().1;
         self.title("The values, each times its weight");
         if !self.is_low() {
-            self.say(&format!("Their sum is the mix. The mixes of all {heads} heads are joined."));
+            self.say("Their sum is the mix. The heads' mixes are joined and multiplied by W_O.");
         }
         let after = if self.is_low() { STRIP } else { 2.0 * STRIP };
-        self.list(&["weight"], after, |build, key, weight| {
-            let (values, map) = build.of(Part::Value, key)?;
-            Some((Shown::Cells(values, map), vec![weight]))
-        })?;
+        if self.detail < Detail::Least {
+            self.list(&["weight"], By::Weight, after, |build, key, weight| {
+                let (values, map) = build.of(Part::Value, key)?;
+                Some((Shown::Cells(values, map), vec![weight]))
+            })?;
+        }
         self.strip("mix".to_owned(), Hue::Value, mix);
         if !self.is_low() {
-            self.strip("heads joined".to_owned(), Hue::Ink, joined);
+            let label =
+                if self.architecture.residual { "added to the line" } else { "the new line" };
+            self.strip(label.to_owned(), Hue::Ink, joined);
         }
         Some(())
     }
@@ -571,9 +700,12 @@ impl<'a> Build<'a> {
         let (count, width) = (neurons.0.len(), self.pass.width());
         let active = neurons.0.iter().filter(|&&value| value > 0.0).count();
         self.title(&format!("{count} neurons read this row alone"));
-        self.say(&format!("{active} are above 0. A matrix makes {width} numbers of them."));
+        let are = if active == 1 { "is" } else { "are" };
+        self.say(&format!(
+            "{active} {are} above 0. A matrix turns them back into {width} numbers."
+        ));
         self.strip("neurons".to_owned(), Hue::Ink, neurons);
-        self.strip("brought back".to_owned(), Hue::Hidden, after);
+        self.strip("feed-forward output".to_owned(), Hue::Hidden, after);
         Some(())
     }
 
@@ -585,7 +717,7 @@ impl<'a> Build<'a> {
             _ => self.title(&format!("Blocks {} to {blocks} do the same", open + 2)),
         }
         self.say("Each block has parameters of its own.");
-        let room = (self.rows(0.0) as f64 * ROW / STRIP) as usize;
+        let room = ((self.most - self.height()) / STRIP) as usize;
         let after = (open + 1..=blocks).rev().take(room.max(1)).collect::<Vec<_>>();
         for block in after.into_iter().rev() {
             if let Some(row) = self.stream(block) {
@@ -616,6 +748,12 @@ impl<'a> Build<'a> {
     }
 }
 
+/// A title as it is said.
+fn sentence(lines: &[String]) -> String {
+    let title = lines.join(" ");
+    if title.ends_with(['.', '?']) { title } else { title + "." }
+}
+
 /// A text in lines that are no wider than this.
 fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -644,7 +782,7 @@ mod tests {
         for rows in [1, 6, 16] {
             let pass = pass(rows, 2);
             for room in ROOMS {
-                for row in [0, rows as usize - 1] {
+                for row in 0..rows as usize {
                     for reached in 1..Stage::ALL.len() {
                         let way = Way { head: 1, row, reached };
                         let scene = Scene::new(Shape::of(&pass), room).following(row);
@@ -654,8 +792,16 @@ mod tests {
                         assert!(x >= 0.0 && x + width <= scene.width, "{case}");
                         assert!(y >= 0.0 && y + height <= scene.height, "{case}");
                         assert!(width >= 200.0, "{case}");
-                        assert!(callout.covers((x + 1.0, y + 1.0)), "{case}");
-                        assert!(!callout.words().is_empty(), "{case}");
+                        assert!(
+                            !callout.words().is_empty() && !callout.title().is_empty(),
+                            "{case}"
+                        );
+                        let middle = scene.middle(row);
+                        let (above, below) =
+                            (middle - scene.strip() / 2.0, middle + scene.strip() / 2.0);
+                        let is_beside = callout.side == Side::Behind;
+                        assert!(is_beside || y + height <= above || y >= below, "{case}");
+                        assert!(callout.items.len() > 1, "{case}");
                     }
                 }
             }
@@ -678,10 +824,25 @@ mod tests {
         assert!(said.contains(&both), "{said}");
         let alibi = Architecture { positions: Positions::Alibi, ..Architecture::GPT2 };
         assert!(!words(3, alibi).contains("score,"));
+        let plain = Architecture { scaled: false, ..alibi };
+        assert!(words(2, plain).contains("token, query · key:"));
+        let vectors = Architecture { positions: Positions::Sinusoidal, ..Architecture::GPT2 };
+        assert!(words(1, vectors).contains("row 2 × √8:") && !words(1, alibi).contains('×'));
         let weight = four_decimals(pass.weights.get(&[0, 1, 2, 1]).unwrap());
         assert!(words(3, Architecture::GPT2).contains(&weight));
         assert!(words(6, Architecture::GPT2).contains("after block 2"));
         let way = Way { head: 0, row: 0, reached: Stage::ALL.len() };
         assert!(Callout::new(&scene, &pass, way, Architecture::GPT2).is_none());
+    }
+    #[test]
+    fn what_a_model_lacks_is_said_in_one_sentence() {
+        let mut pass = pass(4, 2);
+        (pass.detail.attention, pass.weights) = (None, Default::default());
+        let scene = Scene::new(Shape::of(&pass), (1000.0, 600.0));
+        for reached in 2..=4 {
+            let way = Way { head: 0, row: 2, reached };
+            let callout = Callout::new(&scene, &pass, way, Architecture::GPT2).unwrap();
+            assert_eq!(callout.words(), "This model does not have this part.");
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! The picture of the whole model on the page: drawn, read, and stepped through.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
 
 use leptos::{html, prelude::*};
 use serde_json::json;
@@ -15,7 +18,7 @@ use super::{
     draw::{Way, flow, ground},
     paint::{paint, svg},
     read::{Place, door, hit, part_of, said, step},
-    scene::{Area, Part, Scene, Shape, place_of},
+    scene::{Area, Part, Scene, Shape, is_narrow, place_of},
 };
 use crate::{
     course::ChapterLink,
@@ -67,10 +70,31 @@ impl Drawn {
         Way { head, row: row.saturating_sub(1), reached: self.stage }
     }
 
-    fn callout(&self, scene: &Scene) -> Option<Callout<'_>> {
-        Callout::new(scene, self.pass.as_ref()?, self.way(), self.architecture)
+    fn enlarged(&self, scene: &Scene, colors: &Colors) -> Option<Enlarged> {
+        let callout = Callout::new(scene, self.pass.as_ref()?, self.way(), self.architecture)?;
+        Some(Enlarged {
+            area: callout.area,
+            with_part: callout.with_part(),
+            title: callout.title(),
+            words: callout.words(),
+            svg: callout.svg(Paint::page(), colors),
+        })
     }
 }
+
+/// The box of a stage, made once for each pass.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Enlarged {
+    area: Area,
+    /// The box together with the part of the row that it enlarges.
+    with_part: Area,
+    title: String,
+    words: String,
+    svg: String,
+}
+
+/// Pictures made so far: each is described by words of its own, also where two models stand side by side.
+static PICTURES: AtomicU32 = AtomicU32::new(0);
 
 /// The whole model as one picture.
 #[component]
@@ -78,11 +102,14 @@ pub fn MachineFigure(
     pass: Signal<Option<Arc<Pass>>>,
     architecture: Signal<Architecture>,
     choice: Choice,
+    /// The blocks of the model, before anything is known of a pass through it.
+    blocks: Memo<Option<u32>>,
     /// Told whether the room is too narrow for the whole picture.
     narrow: RwSignal<bool>,
     #[prop(into)] provenance: Signal<Provenance>,
 ) -> impl IntoView {
     let Choice { block, head, row, stage } = choice;
+    let picture: u32 = PICTURES.fetch_add(1, Ordering::Relaxed);
     let root = NodeRef::<html::Section>::new();
     let room = NodeRef::<html::Div>::new();
     let canvas = NodeRef::<html::Canvas>::new();
@@ -114,32 +141,39 @@ pub fn MachineFigure(
         let scene = scene.get()?;
         Some(tokens.with(|tokens| ground(&scene, tokens, tinted.get(), way.get(), Paint::page())))
     };
+    let enlarged = memo(move || {
+        let (scene, drawn) = (scene.get()?, drawn.get());
+        colors.with(|colors| drawn.enlarged(&scene, colors)).map(Arc::new)
+    });
     let before = move || {
         let (scene, drawn) = (scene.get()?, drawn.get());
         let mut svg = flow(&scene, drawn.pass.as_ref()?, drawn.way(), Paint::page());
-        if let Some(callout) = drawn.callout(&scene) {
-            svg += &colors.with(|colors| callout.svg(Paint::page(), colors));
-        }
+        enlarged.with(|enlarged| svg += enlarged.as_ref().map_or("", |enlarged| &enlarged.svg));
         Some(svg)
     };
-    let enlarged = move || Some(drawn.get().callout(scene.get()?.as_ref())?.words());
+    // By the width with a scroll bar in it, which comes and goes with what is drawn.
     effect(move || {
-        if size.get().width > 0.0 {
-            narrow.set(scene.get().is_some_and(|scene| scene.is_scrolled()));
+        let (size, Some(blocks)) = (size.get(), blocks.get()) else { return };
+        let Some(room) = room.get().filter(|_| size.width > 0.0) else { return };
+        let now = is_narrow(f64::from(room.offset_width()), blocks as usize);
+        if narrow.get_untracked() != now {
+            narrow.set(now);
         }
     });
-    let reached = memo(move || (way.get().reached, scene.get().is_some()));
+    let part_in_sight = memo(move || {
+        let (x, y, width, height) = enlarged.get()?.with_part;
+        Some((way.get().reached, [x, y, width, height].map(|length| length.round() as i32)))
+    });
     effect(move || {
-        reached.get();
-        let callout_of = |scene: &Scene| {
-            drawn.with_untracked(|drawn| drawn.callout(scene).map(|callout| callout.with_part()))
+        let (Some(_), Some(room)) = (part_in_sight.get(), room.get_untracked()) else { return };
+        let Some(area) = enlarged.get_untracked().map(|enlarged| enlarged.with_part) else {
+            return;
         };
-        if let Some(scene) = scene.get_untracked()
-            && let Some(area) = callout_of(&scene)
-        {
-            scroll_to(room, area);
-        }
+        // The room has its new picture by then.
+        request_animation_frame(move || scroll_to(&room, area));
     });
+    // Said once a step, not with each pass while the model trains.
+    let title_of_part = memo(move || enlarged.get().map(|enlarged| enlarged.title.clone()));
     let hidden = StoredValue::new_local(hidden_canvas());
     effect(move || {
         let (Some(canvas), Some(scene), drawn) = (canvas.get(), scene.get(), drawn.get()) else {
@@ -167,7 +201,11 @@ pub fn MachineFigure(
     let at = move |e: web_sys::MouseEvent| {
         let (scene, drawn) = (scene.get_untracked()?, drawn.get_untracked());
         let point = offset(&e);
-        if drawn.callout(&scene).is_some_and(|callout| callout.covers(point)) {
+        let (x, y) = point;
+        let covers = |(left, top, width, height): Area| {
+            (left..left + width).contains(&x) && (top..top + height).contains(&y)
+        };
+        if enlarged.get_untracked().is_some_and(|enlarged| covers(enlarged.area)) {
             return None;
         }
         hit(&scene, drawn.pass.as_ref()?, point)
@@ -242,7 +280,7 @@ pub fn MachineFigure(
             choices=choices("machine", title, drawn, none, provenance, colors, files)>
             <div class="figure-box machine-room" node_ref=room>
                 <div class="machine-picture" style=style tabindex="0" role="group" aria-label=label
-                    aria-roledescription="picture" data-testid="machine-picture" translate="no"
+                    aria-roledescription="picture" aria-describedby=format!("machine-words-{picture}") data-testid="machine-picture" translate="no"
                     data-row=move || (way.get().row + 1).to_string()
                     data-head=move || (way.get().head + 1).to_string()
                     {..reader.handlers()}>
@@ -254,7 +292,10 @@ pub fn MachineFigure(
                     </Show>
                 </div>
             </div>
-            <p class="visually-hidden" data-testid="machine-callout">{enlarged}</p>
+            <p class="visually-hidden" role="status" data-testid="machine-callout-title">{title_of_part}</p>
+            <p class="visually-hidden" id=format!("machine-words-{picture}") data-testid="machine-callout">
+                {move || enlarged.get().map(|enlarged| enlarged.words.clone())}
+            </p>
             <Scales drawn pointed=Signal::derive(move || pointing.shown())/>
             <p class="readout" data-testid="machine-readout">
                 {move || match pointing.shown().and_then(words) {
@@ -320,13 +361,12 @@ fn Scales(drawn: Memo<Arc<Drawn>>, pointed: Signal<Option<Place>>) -> impl IntoV
 
 /// Scrolls the room so that what the keys have come to is seen.
 fn keep_in_sight(room: NodeRef<html::Div>, scene: &Scene, place: Place) {
-    if let Some(area) = frame_of(scene, place) {
-        scroll_to(room, area);
+    if let (Some(area), Some(room)) = (frame_of(scene, place), room.get_untracked()) {
+        scroll_to(&room, area);
     }
 }
 
-fn scroll_to(room: NodeRef<html::Div>, (x, y, width, height): Area) {
-    let Some(room) = room.get_untracked() else { return };
+fn scroll_to(room: &web_sys::Element, (x, y, width, height): Area) {
     let along = |from: i32, long: i32, start: f64, end: f64| {
         let (low, high) = (f64::from(from), f64::from(from + long));
         // What is longer than the room begins where the room does.

@@ -18,7 +18,7 @@ use leptos::prelude::*;
 use unroll_protocol::{
     gpt::{MachineSettings, Pass, Stage, ask},
     link::Chapter,
-    spec::feed_forward_parameters,
+    spec::{GptSpec, feed_forward_parameters},
 };
 
 use super::{
@@ -31,14 +31,14 @@ use crate::{
     fetched::fetched,
     figures::{Slot, token},
     questions::{Answered, Questions, use_answer},
-    reactive::memo,
+    reactive::{effect, memo},
     store::Store,
     teaching::{CheckYourself, Live, live},
 };
 use figure::{Choice, MachineFigure};
 pub use next::number;
 use others::{Machine as Kind, OtherMachine};
-use scene::place_of;
+use scene::{is_narrow, place_of};
 
 pub use words::SCRIPT;
 
@@ -56,6 +56,8 @@ struct Page {
     store: Store,
     pass: Answered<Pass>,
     choice: Choice,
+    blocks: Memo<Option<u32>>,
+    context: Memo<Option<u32>>,
     /// What was drawn last, as a sentence, and after which text.
     drawn: RwSignal<Option<(String, String)>>,
     /// Whether the picture is wider than its room.
@@ -70,30 +72,82 @@ fn few(narrow: bool) -> u32 {
     if narrow { FEW_ROWS } else { MachineSettings::ROWS }
 }
 
+/// The rows that are read where a link names a row: so many of the last that it is among them. `all` are the
+/// rows that a wide picture has, among which it is counted from 1; 0 is the last.
+fn few_with(row: u32, all: u32) -> u32 {
+    match row {
+        0 => FEW_ROWS,
+        _ => FEW_ROWS.max(all - row.min(all) + 1),
+    }
+}
+
+/// The rows that a picture of the last `asked` tokens has.
+fn rows_of(pass: &Pass, asked: u32, context: u32) -> u32 {
+    asked.min(pass.tokens.len() as u32 + pass.dropped).min(context)
+}
+
+/// The same token's row, where another number of the last tokens is read: the first of them, if it is not.
+fn same_token(row: u32, from: u32, to: u32) -> u32 {
+    if row == 0 { 0 } else { (row.min(from.max(1)) + to).saturating_sub(from).max(1) }
+}
+
 impl Page {
     fn new() -> Self {
         let store = expect_context::<Store>();
         // What the lab writes is not shown here: it need not write.
         store.writing_sight.add(Signal::stored(false));
-        let choice = Choice {
-            block: use_setting(|link| &mut link.gpt.layer),
-            head: use_setting(|link| &mut link.gpt.head),
-            row: use_setting(|link| &mut link.machine.row),
-            stage: use_setting(|link| &mut link.machine.stage),
+        let (block, row) =
+            (use_setting(|link| &mut link.gpt.layer), use_setting(|link| &mut link.machine.row));
+        let asked = use_setting(|link| &mut link.machine.rows);
+        let spec = move |read: fn(&GptSpec) -> u32| {
+            memo(move || {
+                store
+                    .started
+                    .with(|started| started.as_ref().map(|started| read(&started.spec.gpt)))
+            })
         };
-        let blocks = memo(move || {
-            store.started.with(|started| started.as_ref().map(|started| started.spec.gpt.layers))
-        });
-        let narrow = RwSignal::new(false);
+        let (blocks, context) = (spec(|gpt| gpt.layers), spec(|gpt| gpt.context));
+        // A first guess, so that a phone need not ask twice; the picture's room decides.
+        let window_width = window().inner_width().ok().and_then(|width| width.as_f64());
+        let narrow = RwSignal::new(window_width.is_some_and(|width| is_narrow(width, 1)));
+        // The rows of a wide picture: the row that is followed is counted among them.
+        let all = RwSignal::new(MachineSettings::ROWS);
         let pass = use_answer(Questions::from(store), move || {
-            let block = choice.block.get().clamp(1, blocks.get()?.max(1)) - 1;
-            let rows = match store.link.with(|link| link.machine.rows) {
-                MachineSettings::ROWS => few(narrow.get()),
+            let block = block.get().clamp(1, blocks.get()?.max(1)) - 1;
+            let rows = match asked.get() {
+                MachineSettings::ROWS if narrow.get() => few_with(row.get(), all.get()),
                 rows => rows,
             };
             Some(ask::Pass { text: store.probe.get(), block, rows })
         });
-        Self { store, pass, choice, drawn: RwSignal::new(None), narrow }
+        // How many rows are read, and how many a wide picture has.
+        let counts = memo(move || {
+            let (asked, context) = (asked.get(), context.get()?);
+            pass.read(|pass| (pass.tokens.len() as u32, rows_of(pass, asked, context)))
+        });
+        effect(move || {
+            let now = counts.get().map_or(MachineSettings::ROWS, |(_, all)| all);
+            if asked.get() == MachineSettings::ROWS && all.get_untracked() != now {
+                all.set(now);
+            }
+        });
+        let shown = move |row: u32| match counts.get() {
+            Some((read, all)) if asked.get() == MachineSettings::ROWS => same_token(row, all, read),
+            _ => row,
+        };
+        let meant = move |row: u32| match counts.get_untracked() {
+            Some((read, all)) if asked.get_untracked() == MachineSettings::ROWS => {
+                same_token(row, read, all)
+            }
+            _ => row,
+        };
+        let choice = Choice {
+            block,
+            head: use_setting(|link| &mut link.gpt.head),
+            row: Slot::new(move || shown(row.get()), move |at| row.set(meant(at))),
+            stage: use_setting(|link| &mut link.machine.stage),
+        };
+        Self { store, pass, choice, blocks, context, drawn: RwSignal::new(None), narrow }
     }
 
     /// Draws the next character and puts it after the text.
@@ -219,7 +273,7 @@ fn Gpt(page: Page) -> impl IntoView {
                 <p class="view-note machine-note" role="status" data-testid="machine-note">{move || note(page)}</p>
                 <More page/>
             </div>
-            <MachineFigure pass architecture choice=page.choice narrow=page.narrow provenance=use_provenance()/>
+            <MachineFigure pass architecture choice=page.choice blocks=page.blocks narrow=page.narrow provenance=use_provenance()/>
         </div>
     }
 }
@@ -255,11 +309,26 @@ fn More(page: Page) -> impl IntoView {
             .unwrap_or_default()
             .then(|| (MOST, "Read more of the text".to_owned())),
     };
+    let row = use_setting(|link| &mut link.machine.row);
+    // The row stays that of the same token; one that is left out gives way to the last.
+    let read = move |wanted: u32| {
+        let context = page.context.get_untracked().unwrap_or(MOST);
+        let counts = page.pass.answer.with_untracked(|pass| {
+            let pass = pass.as_deref()?;
+            let of = |asked: u32| rows_of(pass, asked.min(MOST), context);
+            Some((of(rows.get_untracked()), of(wanted)))
+        });
+        if let Some((from, to)) = counts {
+            let now = row.get_untracked();
+            row.set(if now + to > from { same_token(now, from, to) } else { 0 });
+        }
+        rows.set(wanted);
+    };
     move || {
         other().map(|(wanted, label)| {
             view! {
                 <button type="button" class="button button-quiet" data-testid="machine-rows"
-                    on:click=move |_| rows.set(wanted)>{label}</button>
+                    on:click=move |_| read(wanted)>{label}</button>
             }
         })
     }
@@ -337,4 +406,22 @@ fn wider(page: Page) -> AnyView {
             on_right=use_right("machine-wider")/>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phone_follows_the_token_that_a_wide_picture_does() {
+        assert_eq!([0, 16, 11, 3].map(|row| few_with(row, 16)), [6, 6, 6, 14]);
+        assert_eq!([0, 16, 11, 3].map(|row| same_token(row, 16, 6)), [0, 6, 1, 1]);
+        assert_eq!([0, 6, 1].map(|row| same_token(row, 6, 16)), [0, 16, 11]);
+        // A row beyond the last is the last.
+        assert_eq!((few_with(40, 16), same_token(40, 16, 6)), (6, 6));
+        let pass = cells::tests::pass(6, 2);
+        assert_eq!([16, 4].map(|asked| rows_of(&pass, asked, 24)), [6, 4]);
+        let dropped = Pass { dropped: 20, ..pass };
+        assert_eq!([24, 16, 8].map(|context| rows_of(&dropped, 16, context)), [16, 16, 8]);
+    }
 }

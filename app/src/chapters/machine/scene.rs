@@ -151,8 +151,9 @@ pub struct Scene {
     pub shape: Shape,
     pub width: f64,
     pub height: f64,
-    /// How much of its width is seen at once.
+    /// How much of its width and of its height is seen at once.
     pub view: f64,
+    pub seen: f64,
     /// Top of the first row, and from row to row.
     pub top: f64,
     pub pitch: f64,
@@ -219,10 +220,8 @@ const BAR: f64 = 18.0;
 impl Scene {
     /// A scene that fills a room of this size, or as much more as it needs.
     pub fn new(shape: Shape, room: (f64, f64)) -> Self {
-        // One folded block has room in the least width.
-        let folded = shape.blocks.saturating_sub(1) as f64 * folded(shape).iter().sum::<f64>();
-        let more = (folded - FOLDED - GAP).max(0.0);
-        let width = if room.0 < LEAST_WIDTH + more { WIDE + more } else { room.0 };
+        let more = more(shape.blocks);
+        let width = if is_narrow(room.0, shape.blocks) { WIDE + more } else { room.0 };
         let rows = shape.rows.max(1) as f64;
         let least_pitch = if room.0 < LEAST_WIDTH { LEAST_PITCH } else { CLOSEST_PITCH };
         let maps = (room.1 - TOP - FOOT - rows * LEAST_PITCH).clamp(LEAST_MAPS, MAPS);
@@ -273,6 +272,7 @@ impl Scene {
             width,
             height,
             view: room.0,
+            seen: room.1,
             top: TOP,
             pitch,
             columns,
@@ -341,6 +341,11 @@ impl Scene {
         self.height - FOOT
     }
 
+    /// Where the rows end, over the small maps.
+    pub fn rows_end(&self) -> f64 {
+        self.foot() - self.maps
+    }
+
     /// How tall the numbers of a row are.
     pub fn strip(&self) -> f64 {
         (self.pitch * 0.78).min(22.0)
@@ -365,12 +370,23 @@ impl Scene {
 
 /// Width of a folded block, and of the gap before it. Many blocks are narrow: the twelve of GPT-2 have room
 /// beside the open one on a laptop.
-fn folded(shape: Shape) -> [f64; 2] {
-    match shape.blocks {
+fn folded(blocks: usize) -> [f64; 2] {
+    match blocks {
         ..=4 => [FOLDED, GAP],
         5..=8 => [30.0, GAP],
         _ => [16.0, 3.0],
     }
+}
+
+/// What the folded blocks need beyond the one that has room in the least width.
+fn more(blocks: usize) -> f64 {
+    let folded = blocks.saturating_sub(1) as f64 * folded(blocks).iter().sum::<f64>();
+    (folded - FOLDED - GAP).max(0.0)
+}
+
+/// Whether a room is too narrow for the picture of a model of so many blocks.
+pub fn is_narrow(room: f64, blocks: usize) -> bool {
+    room < LEAST_WIDTH + more(blocks)
 }
 
 /// How many numbers a row of a part holds.
@@ -420,7 +436,7 @@ impl Step {
 
 fn plan(shape: Shape) -> Vec<Step> {
     use Step::{Close, Column, Fixed, Gap, Map, Open, Ribbons, Sum, Wide};
-    let [width, gap] = folded(shape);
+    let [width, gap] = folded(shape.blocks);
     let folded = |block: usize| [Gap(gap), Fixed(Part::Folded(block), width)];
     let mut plan = vec![
         Fixed(Part::Tokens, if shape.tinted { LONG_TOKENS } else { TOKENS }),

@@ -65,7 +65,7 @@ impl Page {
     }
 }
 
-/// How the line of an encoding is drawn. The first three are in the time bar.
+/// How the line of an encoding is drawn. The first three are in the time bar, where none is refused.
 fn look(positions: Positions) -> (Hue, Dash) {
     match positions {
         Positions::None => (Hue::First, Dash::Dotted),

@@ -248,11 +248,13 @@ pub fn dot(a: (f64, f64), b: (f64, f64)) -> f64 {
 
 fn draw_arrows(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
     let (a, b) = two(numbers);
-    let plane = Plane::new((0.0, 0.0), size, REACH);
-    let labels = &mut Labels::new(size);
-    plane.rule(pen, labels);
     let shows = works_out(numbers);
     let sum = (a.0 + b.0, a.1 + b.1);
+    // A sum may lie farther out than what it is made of.
+    let reach = if shows == 1 { REACH.max(sum.0.abs()).max(sum.1.abs()) } else { REACH };
+    let plane = Plane::new((0.0, 0.0), size, reach);
+    let labels = &mut Labels::new(size);
+    plane.rule(pen, labels);
     match shows {
         1 => {
             dashed(pen, labels, B, &[plane.at(a), plane.at(sum)]);
