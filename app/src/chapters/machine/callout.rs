@@ -487,7 +487,10 @@ impl<'a> Build<'a> {
             Stage::Weights => self.weights(),
             Stage::Mix => self.mix(),
             Stage::FeedForward => self.feed_forward(),
-            Stage::Further => Some(self.further()),
+            Stage::Further => {
+                self.further();
+                Some(())
+            }
             Stage::Next => self.next(),
             Stage::Embedding | Stage::Whole => self.embedding(),
         };
