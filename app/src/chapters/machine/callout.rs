@@ -678,7 +678,7 @@ impl<'a> Build<'a> {
         let (mix, joined) = (self.of(Part::Mix, row)?, self.of(Part::Attention, row)?);
         self.title("The values, each times its weight");
         if !self.is_low() {
-            self.say("Their sum is the mix. The heads' mixes are joined and multiplied by Wᴼ.");
+            self.say("Their sum is the mix. The heads’ mixes are joined and multiplied by Wᴼ.");
         }
         let after = if self.is_low() { STRIP } else { 2.0 * STRIP };
         if self.detail < Detail::Least {
