@@ -223,12 +223,10 @@ pub fn clipping(shown: Shown) -> AnyView {
         shown.lab.history.with(|history| curves::clipping(history, cell.get(), clip.get()))
     });
     let said = move || {
-        shown.lab.history.with(|history| {
-            let of = |what: &str| {
-                Some(history.named(&format!("{} {what}", cell.get().label()))?.points())
-            };
-            let steps = of("gradient norm")?.into_iter().zip(of("clipped norm")?);
-            let steps: Vec<_> = steps.map(|((step, before), (_, after))| (step, before, after)).collect();
+        lines.with(|lines| {
+            let [before, after] = &lines.series[..] else { return None };
+            let steps = before.points.iter().zip(&after.points);
+            let steps: Vec<_> = steps.map(|(before, after)| (before.0, before.1, after.1)).collect();
             let &(step, before, after) = steps.last()?;
             let most = steps.iter().map(|step| step.1).fold(0.0, f64::max);
             let clipped = steps.iter().filter(|step| step.2 < step.1).count();

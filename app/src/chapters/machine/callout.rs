@@ -10,7 +10,7 @@ use unroll_protocol::{
 use super::{
     cells::{map, values},
     draw::Way,
-    scene::{Area, Part, Scene},
+    scene::{Area, LEAST_CELL, Part, Scene},
 };
 use crate::figures::{
     Colors, Hue, ValueMap, four_decimals, largest,
@@ -32,8 +32,6 @@ const NUMBER: f64 = 62.0;
 const NAME: f64 = 20.0;
 const LONG_NAME: f64 = 62.0;
 const PLACE: f64 = 22.0;
-/// Least width of a cell.
-const CELL: f64 = 2.5;
 /// Characters of the longest name of a token.
 const LONGEST_NAME: usize = 7;
 
@@ -344,7 +342,7 @@ fn cells(
     (values, map): (&[f32], ValueMap),
     (x, y, width, height): Area,
 ) {
-    let drawn = ((width / CELL) as usize).clamp(1, values.len().max(1));
+    let drawn = ((width / LEAST_CELL) as usize).clamp(1, values.len().max(1));
     let each = width / drawn as f64;
     for cell in 0..drawn {
         let value = values.get(cell * values.len() / drawn).filter(|value| value.is_finite());

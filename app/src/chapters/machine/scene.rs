@@ -178,7 +178,7 @@ pub struct Scene {
 const TOKENS: f64 = 30.0;
 const LONG_TOKENS: f64 = 52.0;
 /// Least width of a number.
-const LEAST_CELL: f64 = 2.5;
+pub(super) const LEAST_CELL: f64 = 2.5;
 /// Width of the picture from which on nothing in it is narrow.
 const WIDE: f64 = 820.0;
 /// Least width of the picture: what stands between its columns is narrower there. In less room it is as
