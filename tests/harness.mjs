@@ -355,23 +355,30 @@ export function asNumber(text) {
 /** Waits until the number shown by `id` satisfies `condition`; returns it. */
 export async function numberUntil(page, id, condition, what = String(condition)) {
   const element = byId(page, id);
-  let last = Number.NaN;
   const deadline = Date.now() + PATIENCE;
-  // Looked up each time: the element may have been made anew.
-  while (!condition((last = await number(page, id)))) {
+  for (let text = await element.textContent(); ; ) {
+    const last = asNumber(text);
+    if (condition(last)) return last;
     assert(Date.now() < deadline, `${id} is ${last} and did not become ${what}`);
-    // Wakes at the next change of the text, or at the latest after a second, to look at the clock.
-    await element.evaluate(
-      (node) =>
+    // Wakes when the text is another than the one just read, or after a second at the latest, to look at the
+    // clock. The element is looked up each time: it may have been made anew.
+    text = await element.evaluate(
+      (node, seen) =>
         new Promise((resolve) => {
-          const observer = new MutationObserver(() => done());
-          const timer = setTimeout(() => done(), 1000);
-          const done = () => (observer.disconnect(), clearTimeout(timer), resolve());
+          const done = () => {
+            observer.disconnect();
+            clearTimeout(timer);
+            resolve(node.textContent);
+          };
+          const observer = new MutationObserver(done);
+          const timer = setTimeout(done, 1000);
           observer.observe(node, { subtree: true, childList: true, characterData: true });
+          // It may have changed on the way here.
+          if (node.textContent !== seen) done();
         }),
+      text,
     );
   }
-  return last;
 }
 
 /** What the page's address says about `name`; `null` where it says nothing. */
