@@ -309,6 +309,7 @@ test("the learner's sentence and text go along", async (t) => {
   await page.locator(".course-panel li a").last().click();
   await opened(page, "gpt");
   await page.locator('[data-testid="source-open"]', { hasText: "Names" }).waitFor();
+  await chooseView(page, "attention");
   assert.equal(await byId(page, "probe-input").inputValue(), "a sentence of mine");
 });
 

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
 import {
-  byId, chooseView, drawn, eventually, exported, live, number, numberUntil, paused, settled, staysFree, train, useSite,
+  byId, chooseView, drawn, eventually, exported, HEAD_START, ledOn, live, number, numberUntil, openSettings, parameter, paused,
+  settled, staysFree, train, useSite,
 } from "./harness.mjs";
 
 const site = useSite();
@@ -12,6 +13,7 @@ const SMALL = "&layers=2&heads=2&width=16&context=24&batch=4&workers=1";
 /** Opens a view of the chapter and waits until its picture is of the model. */
 async function open(t, view = "choose", query = SMALL, options = {}) {
   const page = await site.open(t, `?chapter=decode&view=${view}${query}`, options);
+  await ledOn(page, Number(/&step=(\d+)/.exec(query)?.[1] ?? HEAD_START));
   await live(page, { choose: "decode" }[view] ?? view);
   await settled(page);
   return page;
@@ -55,7 +57,7 @@ function worked(logits, { temperature, topk, topp, minp }) {
 
 test("shares follow from the logits, under every cut", async (t) => {
   const page = await open(t, "choose", `${SMALL}&temperature=1`);
-  await train(page, 30);
+  await train(page, HEAD_START + 30);
   await settled(page);
   const settings = { temperature: 1, topk: 0, topp: 1, minp: 0 };
   for (const [name, value] of [["temperature", 0.5], ["topk", 7], ["topp", 0.8], ["minp", 0.3]]) {
@@ -70,6 +72,41 @@ test("shares follow from the logits, under every cut", async (t) => {
     assert.match(await text(page, "decode-note"), new RegExp(`^(${kept}|All ${kept}) character`));
   }
   await eventually(() => /temperature=0.5.*topk=7.*topp=0.8.*minp=0.3/.test(page.url()), "the link has them");
+});
+
+test("a model that nobody has trained takes its first steps by itself, and is not kept for them", async (t) => {
+  const page = await open(t);
+  const hint = `The first ${HEAD_START} training steps were done for you.`;
+  assert.equal(await text(page, "warmed"), hint);
+  // It is at hand still: another one takes its place at once, and its first steps.
+  await openSettings(page);
+  await byId(page, "control-layers").fill("1");
+  await byId(page, "control-layers").press("Enter");
+  await numberUntil(page, "loss-step", (step) => step < HEAD_START, "less");
+  await ledOn(page);
+  assert.equal(await text(page, "warmed"), hint);
+  const step = await train(page, HEAD_START + 10);
+  await page.locator('[data-testid="kept-run"]', { hasText: `step ${step},` }).waitFor();
+  assert.equal(await byId(page, "kept-run").count(), 1, "what nobody trained is not kept");
+  await byId(page, "control-layers").fill("2");
+  await byId(page, "control-layers").press("Enter");
+  await byId(page, "start-over").getByText("Start over with them").waitFor();
+  assert.equal(await number(page, "loss-step"), step, "what was trained stays");
+});
+
+test("the lab begins with its writing, also of a model that is trained, and with what that wrote before", async (t) => {
+  const page = await open(t);
+  await byId(page, "chapter-next").click();
+  await byId(page, "chapter-gpt").waitFor();
+  await eventually(() => parameter(page, "view") === "writing", "the first beat's view");
+  assert.equal(await number(page, "loss-step"), HEAD_START);
+  assert.equal(await byId(page, "drafts").locator(".draft-step").first().textContent(), "untrained");
+  // And decoding with the model's own shares.
+  await page.goto(`${site.url}?chapter=machine${SMALL}`);
+  await ledOn(page);
+  await byId(page, "chapter-next").click();
+  await byId(page, "chapter-decode").waitFor();
+  await eventually(() => parameter(page, "temperature") === "1", "temperature 1");
 });
 
 test("one press writes the character that the number falls on", async (t) => {
@@ -148,9 +185,6 @@ test("seven ways go on with the same sentence, and the same link writes the same
 
 test("the tree multiplies its shares, opens and closes, and compares the searches", async (t) => {
   const page = await open(t, "tree", `${SMALL}&step=30`);
-  // On the way to the link's step the button would pause it.
-  await numberUntil(page, "loss-step", (step) => step >= 30, "30");
-  await paused(page);
   await train(page, 31);
   await settled(page);
   const nodes = await table(page, "tree");
@@ -174,7 +208,7 @@ test("the tree multiplies its shares, opens and closes, and compares the searche
 });
 
 test("any text is read with the surprise of each character", async (t) => {
-  const page = await open(t, "surprise");
+  const page = await open(t, "surprise", `${SMALL}&step=1`);
   await byId(page, "decode-text").fill("the cat sat on the mat, the cat sat on the mat");
   await eventually(async () => (await table(page, "surprise")).length === 46, "the text is read");
   const rows = await table(page, "surprise");

@@ -419,6 +419,15 @@ export async function settled(page) {
   await drawn(page);
 }
 
+/** Steps that the lab's model takes by itself in the chapters about it, where nobody has trained it. */
+export const HEAD_START = 200;
+
+/** Waits until it has taken them, or as many as the link asks for. */
+export async function ledOn(page, steps = HEAD_START) {
+  await numberUntil(page, "loss-step", (step) => step >= steps, `${steps}`);
+  await paused(page);
+}
+
 /** Takes one step after another as far as `until`, one press each, and waits until the model rests. */
 export async function stepTo(page, until) {
   for (let step = await number(page, "loss-step"); step < until; step++) {

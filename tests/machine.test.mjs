@@ -2,7 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
-import { byId, drawn, eventually, exported, live, number, openSettings, openView, parameter, settled, staysFree, train, useSite } from "./harness.mjs";
+import {
+  byId, drawn, eventually, exported, HEAD_START, ledOn, live, number, openSettings, openView, parameter, settled, staysFree,
+  train, useSite,
+} from "./harness.mjs";
 
 const site = useSite();
 const SMALL = "&layers=2&heads=2&width=16&context=24&batch=4&workers=1&machine-rows=24";
@@ -10,6 +13,7 @@ const SMALL = "&layers=2&heads=2&width=16&context=24&batch=4&workers=1&machine-r
 /** Opens the chapter and waits until the picture is of the model. */
 async function open(t, query = SMALL, options = {}) {
   const page = await site.open(t, `?chapter=machine${query}`, options);
+  await ledOn(page);
   await live(page, "machine");
   await settled(page);
   return page;
@@ -21,8 +25,8 @@ const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 test("the picture is of the living model, and its numbers add up", async (t) => {
   const page = await open(t);
   const before = await exported(page, "machine");
-  assert.equal(before.step, 0);
-  const steps = await train(page, 20);
+  assert.equal(before.step, HEAD_START);
+  const steps = await train(page, HEAD_START + 20);
   const { step, axes, values, parameter_counts: counts, parameters } = await exported(page, "machine");
   assert.equal(step, steps);
   const [parts, tokens, next] = axes.map((axis) => axis.labels);
@@ -97,7 +101,7 @@ test("one token goes through step by step, and is drawn and written", async (t) 
 
 test("each step enlarges its part, with the numbers of the live model", async (t) => {
   const page = await open(t);
-  await train(page, 3);
+  await train(page, HEAD_START + 3);
   await byId(page, "machine-on").click();
   const { axes, values } = await exported(page, "machine");
   const of = (name) => values[axes[0].labels.indexOf(name)].at(-1);
@@ -223,7 +227,7 @@ test("every story shows where its part is in the whole machine", async (t) => {
 
 test("the model of the picture is the lab's", async (t) => {
   const page = await open(t);
-  const steps = await train(page, 5);
+  const steps = await train(page, HEAD_START + 5);
   for (const chapter of ["decode", "gpt"]) {
     await byId(page, "chapter-next").click();
     await byId(page, `chapter-${chapter}`).waitFor();
@@ -235,7 +239,7 @@ test("the model of the picture is the lab's", async (t) => {
 
 test("it trains without holding up the page", async (t) => {
   const page = await open(t, "");
-  await staysFree(t, site, page, () => train(page, 40));
+  await staysFree(t, site, page, () => train(page, HEAD_START + 40));
 });
 
 test("what the colors stand for is said, of weights and of the column that is read", async (t) => {

@@ -219,7 +219,7 @@ const CHAPTERS = [
   },
 ];
 
-/** Chapters about the lab's model, which waits for the learner. */
+/** Chapters about the lab's model. */
 const OF_THE_LAB = ["machine", "decode", "gpt"];
 const chapterOf = (address) => /chapter=(\w+)/.exec(address)[1];
 
@@ -255,7 +255,7 @@ async function untilAsked(page, names, wanted, from, when) {
 for (const { address, views } of CHAPTERS) {
   test(`${address}: a view asks for itself, while it is on the stage`, async (t) => {
     const chapter = chapterOf(address);
-    const page = await training(t, address, OF_THE_LAB.includes(chapter) ? (page) => live(page, chapter === "gpt" ? "attention" : chapter) : begun);
+    const page = await training(t, address, chapter === "gpt" ? undefined : begun);
     const names = questionsOf(address);
     const ids = await viewsOf(page);
     assert.deepEqual(ids, Object.keys(views));

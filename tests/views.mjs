@@ -4,7 +4,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
-import { byId, CHAPTERS, STUDIES, drawn, numberUntil, openView, paused, settled, Site, views, watch } from "./harness.mjs";
+import { byId, CHAPTERS, drawn, numberUntil, openView, paused, settled, Site, views, watch } from "./harness.mjs";
 
 const [folder, ...wanted] = process.argv.slice(2);
 const unknown = wanted.filter((chapter) => !CHAPTERS.includes(chapter));
@@ -33,9 +33,9 @@ try {
     const problems = watch(page);
     await page.goto(new URL(`?chapter=${chapter}`, site.url).href);
     await byId(page, `chapter-${chapter}`).waitFor();
-    const isLab = ["machine", "decode", "gpt"].includes(chapter);
+    const isLab = chapter === "gpt";
     if (isLab) await byId(page, "train-toggle").click();
-    if (chapter !== "start") await numberUntil(page, "loss-step", (step) => step >= (STUDIES.includes(chapter) ? 1 : LAB_STEPS), "far enough");
+    if (chapter !== "start") await numberUntil(page, "loss-step", (step) => step >= (isLab ? LAB_STEPS : 1), "far enough");
     if (isLab) await byId(page, "train-toggle").click();
     // One training for all: the page redraws itself for each size and theme.
     await paused(page);

@@ -240,6 +240,8 @@ pub struct Keeping {
     busy: bool,
     /// The learner deleted it: it is not kept any more.
     deleted: bool,
+    /// So many of its steps were taken by themselves.
+    pub warmed: u32,
     /// The learner was told of this trouble.
     told: Option<Trouble>,
     /// How often the learner began something: another run, or the opening of a file.
@@ -259,6 +261,7 @@ impl Keeping {
     pub fn anew(&mut self, file: Option<String>) {
         self.file = file;
         self.deleted = false;
+        self.warmed = 0;
         self.moments = Moments::default();
         self.begun += 1;
     }
@@ -271,9 +274,12 @@ fn is_twin(file: &str) -> bool {
 
 async fn save(store: Store) {
     let Some(checkpoint) = store.saved() else { return };
-    // A model that was never trained can be had again.
-    let busy = checkpoint.step == 0
-        || store.keeping(|keeping| keeping.deleted || core::mem::replace(&mut keeping.busy, true));
+    // A model that nobody has trained can be had again.
+    let busy = store.keeping(|keeping| {
+        checkpoint.step <= keeping.warmed
+            || keeping.deleted
+            || core::mem::replace(&mut keeping.busy, true)
+    });
     if busy {
         store.kept.notify();
         return;

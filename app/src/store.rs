@@ -43,6 +43,14 @@ pub use state::{
     Writing,
 };
 
+/// How the chapter that comes on show is reached.
+pub enum Way {
+    /// By the page's address, which names these settings.
+    Address(Vec<String>),
+    /// From within the page.
+    Link,
+}
+
 /// How a kept run is offered.
 pub type Offer = Arc<dyn Fn() -> AnyView + Send + Sync>;
 
@@ -99,9 +107,8 @@ pub struct Store {
     questions: Questions,
     /// The link that a reader has in mind who is told only the beat in focus: what links leave out.
     pub usual: RwSignal<Link>,
-    /// Names of the settings in the address that the page was opened with, until its chapter has
-    /// taken them up.
-    given: StoredValue<Option<Vec<String>>>,
+    /// How the chapter on show was reached, until it has taken that up.
+    way: StoredValue<Option<Way>>,
     /// Why this device; shown with it.
     device_note: RwSignal<Option<String>>,
     engine: StoredValue<Engine, LocalStorage>,
@@ -110,6 +117,8 @@ pub struct Store {
     previous: StoredValue<Option<Previous>, LocalStorage>,
     /// What waits for the engine's word about a model that is being opened.
     heard: StoredValue<Option<Heard>, LocalStorage>,
+    /// So many steps a model takes by itself that nobody has trained: what is on show has nothing to say of one.
+    head_start: StoredValue<u32>,
 }
 
 impl Store {
@@ -166,13 +175,14 @@ impl Store {
             opened_study: Trigger::new(),
             questions,
             usual: RwSignal::new(Link::default()),
-            given: StoredValue::new(Some(given)),
+            way: StoredValue::new(Some(Way::Address(given))),
             device_note: RwSignal::new(None),
             engine,
             helpers: StoredValue::new_local(Helpers::default()),
             pace: StoredValue::new_local(Pace::default()),
             previous: StoredValue::new_local(None),
             heard: StoredValue::new_local(None),
+            head_start: StoredValue::new(0),
         };
         for problem in problems {
             store.notify(Severity::Refusal, problem.to_string());
@@ -254,16 +264,14 @@ impl Store {
         if first { goal } else { 0 }
     }
 
-    /// Has the chapter that comes on show next begin with the beat that the link names, as though the
-    /// page were opened with an address that gives these settings.
-    pub fn give(self, given: Vec<String>) {
-        self.given.set_value(Some(given));
+    /// The chapter that comes on show next is reached from within the page.
+    pub fn go_by_link(self) {
+        self.way.set_value(Some(Way::Link));
     }
 
-    /// The names of the settings that the address gives, for the chapter that takes it up; `None`
-    /// afterwards.
-    pub fn take_given(self) -> Option<Vec<String>> {
-        self.given.try_update_value(Option::take).flatten()
+    /// How the chapter on show was reached; `None` once it knows, and by the browser's back and forward.
+    pub fn take_way(self) -> Option<Way> {
+        self.way.try_update_value(Option::take).flatten()
     }
 
     /// What the tokens of the present model are.

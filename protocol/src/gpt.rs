@@ -98,8 +98,9 @@ pub(crate) const MACHINE_ROWS: &[TableRow] = &[
         Kind::Whole { min: 0, max: MOST_ROWS as u32 },
         "The token whose way through the machine is drawn, counted from 1; 0 is the last."),
     plain!(of Machine, "machine-rows", "Rows", machine.rows: Whole,
-        Kind::Whole { min: 1, max: MOST_ROWS as u32 },
-        "How many tokens the machine reads: the last ones of the text."),
+        Kind::Whole { min: 0, max: MOST_ROWS as u32 },
+        "How many tokens the machine reads: the last ones of the text. 0 is as many as one can follow at a \
+         glance: 16, or 6 on a phone."),
 ];
 
 /// The rows of the settings table for choosing the next token.
@@ -130,18 +131,13 @@ pub struct MachineSettings {
     pub stage: Stage,
     /// The token whose way is drawn, counted from 1; 0 is the last.
     pub row: u32,
-    /// The last tokens that are read.
+    /// The last tokens that are read; 0 is as many as the picture has room for.
     pub rows: u32,
-}
-
-impl MachineSettings {
-    /// As many rows as can be told apart at a glance on a laptop.
-    pub const ROWS: u32 = 16;
 }
 
 impl Default for MachineSettings {
     fn default() -> Self {
-        Self { stage: Stage::Whole, row: 0, rows: Self::ROWS }
+        Self { stage: Stage::Whole, row: 0, rows: 0 }
     }
 }
 

@@ -37,7 +37,7 @@ pub use start::SCRIPT as START;
 /// What a chapter says of itself.
 pub struct Info {
     pub id: Chapter,
-    /// Optimizer steps its lab takes by itself when the chapter opens.
+    /// Optimizer steps that a model nobody has trained takes by itself when the chapter opens.
     pub warm_steps: u32,
     /// How many of what it measures, from the first, are losses that the time bar draws together:
     /// [`MOST_CURVES`] at most.

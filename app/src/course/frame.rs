@@ -66,6 +66,8 @@ pub fn ChapterFrame(
         store.link.with_untracked(|l| (l.chapter, l.embed, l.hide.clone()));
     let lab = labs.of(chapter);
     let info = chapters::info(chapter);
+    // A chapter's own models take theirs when they are built.
+    store.wants_head_start(if lab.is_none() { info.warm_steps } else { 0 });
     let run = chapter.has_model().then(|| Run::of(chapter));
     let testid = format!("chapter-{}", info.id.id());
     let behind = Signal::derive(move || is_behind(lab, store));
@@ -144,19 +146,22 @@ fn tell(
         .into_any()
     };
     // Why there was a training that nobody asked for.
-    let warm = lab.map_or(0, |_| chapters::info(chapter).warm_steps);
+    let warm = chapters::info(chapter).warm_steps;
+    let store = expect_context::<Store>();
+    let warmed = move || if lab.is_some() { warm } else { store.head_start() };
     let beat = move |beat: &'static Beat| {
         // Only the first has no title.
         let warms = warm > 0 && beat.title.is_empty();
         let body = move || {
             let text = live.with_value(|live| prose(beat.text, live));
-            let warmed = warms.then(|| {
-                view! {
+            let warmed = move || {
+                let steps = Some(warmed()).filter(|&steps| warms && steps > 0)?;
+                Some(view! {
                     <p class="hint beat-warmed" data-testid="warmed">
-                        {format!("The first {warm} training steps were done for you.")}
+                        {format!("The first {steps} training steps were done for you.")}
                     </p>
-                }
-            });
+                })
+            };
             view! { {text} {warmed} {beat.asks.iter().map(|id| ask(id)).collect_view()} }
         };
         Told { title: beat.title, body: ViewFn::from(body), set: Some(beat.set) }

@@ -25,9 +25,7 @@ pub fn go(store: Store, chapter: Chapter, idea: u32) {
         link.step = 0;
         link.view.clear();
     });
-    if idea > 0 {
-        store.give(Vec::new());
-    }
+    store.go_by_link();
     let link = store.link.get_untracked();
     let address = untrack(|| share(store, &link)).own();
     // Refused in a sandboxed frame, whose address nobody sees.

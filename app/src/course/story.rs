@@ -12,7 +12,7 @@ use crate::{
     controls::use_timer,
     figures::{canvas::use_size, motion},
     reactive::{effect, effect_with_last, memo},
-    store::Store,
+    store::{Store, Way},
 };
 
 /// Sets what differs from a chapter's start.
@@ -97,10 +97,11 @@ pub fn use_beats(store: Store, sets: Vec<Option<SetStage>>) -> Beats {
     let number = memo(move || store.link.with(|link| link.idea).min(last));
     let told = Link { chapter: link.chapter, seed: link.seed, ..Link::default() };
     let beats = Beats { store, sets, told: StoredValue::new(told), number };
-    if let Some(given) = store.take_given()
-        && link.idea > 0
-    {
-        beats.open(&link, &given);
+    match store.take_way() {
+        Some(Way::Address(given)) if link.idea > 0 => beats.open(&link, &given),
+        Some(Way::Link) if link.idea > 0 => beats.open(&link, &[]),
+        Some(Way::Link) => beats.begin(&link),
+        _ => {}
     }
     let usual = memo(move || {
         let chapter = store.link.with(|link| link.chapter);
@@ -122,6 +123,24 @@ impl Beats {
 
     pub fn count(self) -> u32 {
         self.sets.with_value(Vec::len) as u32
+    }
+
+    /// Begins with the first beat, but for what the learner had set here before.
+    fn begin(self, link: &Link) {
+        let Some(set) = self.set_of(0) else { return };
+        let (mut about, usual) = (self.told.get_value(), self.told.get_value());
+        set(&mut about);
+        let mut next = link.clone();
+        for setting in unroll_protocol::link::settings() {
+            let (meant, untouched) = ((setting.get)(&about), (setting.get)(&usual));
+            if meant != untouched && (setting.get)(link) == untouched {
+                (setting.set)(&mut next, meant);
+            }
+        }
+        if next != *link {
+            self.told.set_value(next.clone());
+            self.store.link.set(next);
+        }
     }
 
     /// Begins with the beat of a link that gives these settings besides.

@@ -18,11 +18,11 @@ pub struct Previous {
 }
 
 impl Store {
-    /// Changes settings in the form. A model that has not been trained is rebuilt at once; one that was
+    /// Changes settings in the form. A model that nobody has trained is rebuilt at once; one that was
     /// trained, here or elsewhere, stays until [`Self::start_over`].
     pub fn change_settings(self, change: impl FnOnce(&mut Link)) {
         self.link.update(change);
-        let is_at_hand = self.step.get_untracked() == 0 && !untrack(|| self.is_given());
+        let is_at_hand = !self.is_trained() && !untrack(|| self.is_given());
         if is_at_hand && self.needs_start_over() {
             self.start_over();
         }
@@ -179,7 +179,7 @@ impl Store {
     /// Asks for the state of the present model, to which the learner can return. `false` if it was not
     /// trained.
     fn keep_previous(self) -> bool {
-        let trained = self.step.get_untracked() > 0;
+        let trained = self.is_trained();
         if trained {
             self.send(&Command::Save);
         }

@@ -145,11 +145,16 @@ impl Store {
             self.pace.try_update_value(|pace| core::mem::take(&mut pace.run_on)) == Some(true);
         // Another engine goes on where the one before was.
         let goal = if run_on { self.questions.goal.get_untracked() } else { self.take_goal(first) };
+        let head_start = self.pace.with_value(|pace| pace.head_start);
         if goal > step && !autostart {
             self.take_steps(goal - step);
             self.questions.goal.set(goal);
+        } else if run_on && head_start > step {
+            self.lead_to(head_start);
         } else if autostart || run_on {
             self.run();
+        } else {
+            self.give_head_start();
         }
         self.offer_hand_over();
         self.measure_candidate();

@@ -22,6 +22,8 @@ pub struct Pace {
     pub starting: VecDeque<Starting>,
     /// Train on once that start is carried out.
     pub run_on: bool,
+    /// The step to which the model is trained by itself, until the learner says otherwise; else 0.
+    pub head_start: u32,
     /// The next checkpoint is the model about to be replaced.
     pub keep_previous: bool,
     /// The last checkpoint, against a crash.

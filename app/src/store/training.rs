@@ -1,7 +1,7 @@
 //! Training: on, off, by so many steps, and how fast it learns.
 
 use leptos::prelude::*;
-use unroll_protocol::Command;
+use unroll_protocol::{Command, RunState};
 
 use super::Store;
 
@@ -12,8 +12,45 @@ impl Store {
         self.send(&Command::Run);
     }
 
+    /// From now on a model that nobody has trained takes so many steps by itself; 0 for none.
+    pub fn wants_head_start(self, steps: u32) {
+        self.head_start.set_value(steps);
+        if untrack(|| self.started.with(Option::is_some)) {
+            self.give_head_start();
+        }
+    }
+
+    /// Has the present model take its first steps, where that is wanted and it rests at its start.
+    pub(super) fn give_head_start(self) {
+        let steps = self.head_start.get_value();
+        let rests = self.state.get_untracked() == RunState::Paused;
+        if steps == 0 || !rests || self.step.get_untracked() > 0 || untrack(|| self.is_given()) {
+            return;
+        }
+        self.keeping(|keeping| keeping.warmed = steps);
+        self.lead_to(steps);
+    }
+
+    /// Takes the rest of the steps of a head start.
+    pub(super) fn lead_to(self, end: u32) {
+        self.take_steps(end.saturating_sub(self.step.get_untracked()));
+        self.pace.update_value(|pace| pace.head_start = end);
+    }
+
+    /// Steps that the present model took by itself, at its start. Tracks the model.
+    pub fn head_start(self) -> u32 {
+        self.started.track();
+        self.keeping(|keeping| keeping.warmed)
+    }
+
+    /// Whether somebody trained the present model: what a head start makes can be had again.
+    pub(super) fn is_trained(self) -> bool {
+        self.step.get_untracked() > self.keeping(|keeping| keeping.warmed)
+    }
+
     /// Who trains wants to see it.
     fn set_out(self) {
+        self.pace.update_value(|pace| pace.head_start = 0);
         self.diverged.set(None);
         self.questions.look_at(None);
         self.questions.goal.set(0);
@@ -22,6 +59,7 @@ impl Store {
 
     /// Stops training; the weights stay as they are.
     pub fn pause(self) {
+        self.pace.update_value(|pace| pace.head_start = 0);
         self.questions.goal.set(0);
         self.send(&Command::Pause);
     }

@@ -108,7 +108,8 @@ impl Default for Settings {
             cell: Cell::Rnn,
             from: 1,
             to: 1,
-            step: 28,
+            // So early that the ripple has the room to fade.
+            step: 4,
             unit: 2,
             nudge: 0.01,
         }

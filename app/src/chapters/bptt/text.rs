@@ -34,7 +34,6 @@ pub const SCRIPT: Script = Script {
             set: |link| {
                 link.view = super::NUDGE.into();
                 link.bptt.cell = Cell::Lstm;
-                link.bptt.step = 4;
                 link.bptt.unit = 8;
             },
             asks: &["bptt-nudge"],
@@ -65,8 +64,6 @@ pub const SCRIPT: Script = Script {
                    gradient is multiplied by the same matrices, from last to first.",
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
-                // So early that the ripple has the room to fade.
-                link.bptt.step = 4;
             },
             asks: &["bptt-blame"],
         },

@@ -41,7 +41,7 @@ pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Decode,
-    warm_steps: 0,
+    warm_steps: 200,
     curves: 2,
     uses_text: true,
     view: || view! { <Decode/> }.into_any(),

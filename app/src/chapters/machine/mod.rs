@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    gpt::{MachineSettings, Pass, Stage, ask},
+    gpt::{Pass, Stage, ask},
     link::Chapter,
     spec::{GptSpec, feed_forward_parameters},
 };
@@ -44,7 +44,7 @@ pub use words::SCRIPT;
 
 pub const INFO: Info = Info {
     id: Chapter::Machine,
-    warm_steps: 0,
+    warm_steps: 200,
     curves: 2,
     uses_text: true,
     view: || view! { <Machine/> }.into_any(),
@@ -64,12 +64,14 @@ struct Page {
     narrow: RwSignal<bool>,
 }
 
-/// As many rows as can be seen at a glance on a phone.
+/// The rows that are read where the setting has no number: as many as can be told apart at a glance.
+const ROWS: u32 = 16;
+/// As many on a phone.
 const FEW_ROWS: u32 = 6;
 
-/// The rows that are read where no more are asked for.
-fn few(narrow: bool) -> u32 {
-    if narrow { FEW_ROWS } else { MachineSettings::ROWS }
+/// The rows of a wide picture.
+fn wide(asked: u32) -> u32 {
+    if asked == 0 { ROWS } else { asked }
 }
 
 /// The rows that are read where a link names a row: so many of the last that it is among them. `all` are the
@@ -111,34 +113,32 @@ impl Page {
         let window_width = window().inner_width().ok().and_then(|width| width.as_f64());
         let narrow = RwSignal::new(window_width.is_some_and(|width| is_narrow(width, 1)));
         // The rows of a wide picture: the row that is followed is counted among them.
-        let all = RwSignal::new(MachineSettings::ROWS);
+        let all = RwSignal::new(ROWS);
         let pass = use_answer(Questions::from(store), move || {
             let block = block.get().clamp(1, blocks.get()?.max(1)) - 1;
             let rows = match asked.get() {
-                MachineSettings::ROWS if narrow.get() => few_with(row.get(), all.get()),
-                rows => rows,
+                0 if narrow.get() => few_with(row.get(), all.get()),
+                rows => wide(rows),
             };
             Some(ask::Pass { text: store.probe.get(), block, rows })
         });
         // How many rows are read, and how many a wide picture has.
         let counts = memo(move || {
             let (asked, context) = (asked.get(), context.get()?);
-            pass.read(|pass| (pass.tokens.len() as u32, rows_of(pass, asked, context)))
+            pass.read(|pass| (pass.tokens.len() as u32, rows_of(pass, wide(asked), context)))
         });
         effect(move || {
-            let now = counts.get().map_or(MachineSettings::ROWS, |(_, all)| all);
-            if asked.get() == MachineSettings::ROWS && all.get_untracked() != now {
+            let now = counts.get().map_or(ROWS, |(_, all)| all);
+            if asked.get() == 0 && all.get_untracked() != now {
                 all.set(now);
             }
         });
         let shown = move |row: u32| match counts.get() {
-            Some((read, all)) if asked.get() == MachineSettings::ROWS => same_token(row, all, read),
+            Some((read, all)) if asked.get() == 0 => same_token(row, all, read),
             _ => row,
         };
         let meant = move |row: u32| match counts.get_untracked() {
-            Some((read, all)) if asked.get_untracked() == MachineSettings::ROWS => {
-                same_token(row, read, all)
-            }
+            Some((read, all)) if asked.get_untracked() == 0 => same_token(row, read, all),
             _ => row,
         };
         let choice = Choice {
@@ -302,7 +302,10 @@ fn More(page: Page) -> impl IntoView {
     const MOST: u32 = unroll_protocol::gpt::MOST_ROWS as u32;
     let rows = use_setting(|link| &mut link.machine.rows);
     let other = move || match rows.get() {
-        MOST => Some((MachineSettings::ROWS, format!("Read the last {}", few(page.narrow.get())))),
+        MOST => {
+            let few = if page.narrow.get() { FEW_ROWS } else { ROWS };
+            Some((0, format!("Read the last {few}")))
+        }
         _ => page
             .pass
             .read(|pass| pass.dropped > 0)
@@ -315,7 +318,7 @@ fn More(page: Page) -> impl IntoView {
         let context = page.context.get_untracked().unwrap_or(MOST);
         let counts = page.pass.answer.with_untracked(|pass| {
             let pass = pass.as_deref()?;
-            let of = |asked: u32| rows_of(pass, asked.min(MOST), context);
+            let of = |asked: u32| rows_of(pass, wide(asked), context);
             Some((of(rows.get_untracked()), of(wanted)))
         });
         if let Some((from, to)) = counts {
@@ -354,7 +357,7 @@ fn Steps(page: Page) -> impl IntoView {
                 data-short="←" disabled=move || { at() > last } on:click=move |_| page.go_back()>
                 <span>"Back"</span>
             </button>
-            <span class="machine-stage" aria-live="polite" data-testid="machine-stage">{name}</span>
+            <span class="machine-stage" data-testid="machine-stage">{name}</span>
             <button type="button" class="button button-primary" data-testid="machine-on" data-short="Step →"
                 on:click=move |_| page.go_on()><span>{onward}</span></button>
             <button type="button" class="button" data-testid="machine-write" data-short="Write"

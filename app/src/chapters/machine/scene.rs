@@ -53,7 +53,7 @@ impl Part {
             Self::Weights => "weights",
             Self::Value => "value",
             Self::Mix => "mix",
-            Self::Attention => "heads joined",
+            Self::Attention => "attention output",
             Self::FeedForward => "feed-forward",
             Self::FinalNorm => "norm",
             Self::Next => "next token",
