@@ -7,6 +7,7 @@ import {
   STUDIES,
   beat,
   byId,
+  chooseView,
   closeSettings,
   eventually,
   live,
