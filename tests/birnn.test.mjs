@@ -33,7 +33,7 @@ async function open(t, query = "", options = {}) {
 }
 
 const shownProbability = async (page) =>
-  asNumber(await page.locator('[data-testid="figure-birnn-bars-both"] li.marked .bar-value').textContent().catch(() => "NaN"));
+  asNumber(await page.locator('[data-testid="figure-birnn-bars-both"] li.marked .bar-value').textContent().catch(() => "NaN")) / 100;
 const tableProbability = async (page) =>
   asNumber(await byId(page, "birnn-parts-both").locator("td").last().textContent().catch(() => "NaN"));
 
@@ -45,8 +45,8 @@ const texts = (page, name) => row(page, name).allTextContents();
 
 test("what lies in the future: forward stays at chance, both ways solves it, a delay reaches just as far", async (t) => {
   const page = await open(t);
-  const right = (reader) => number(page, `birnn-right-${reader}`);
-  assert.equal(await number(page, "birnn-chance"), 0.25);
+  const right = async (reader) => (await number(page, `birnn-right-${reader}`)) / 100;
+  assert.equal(await number(page, "birnn-chance"), 25);
   assert((await right("both")) > 0.95);
   assert(Math.abs((await right("forward")) - 0.25) < 0.05);
   // The answer lies 3 ahead, the delay is 2.
@@ -58,7 +58,7 @@ test("what lies in the future: forward stays at chance, both ways solves it, a d
   await byId(page, "control-birnn-delay").press("End");
   await eventually(async () => Number(parameter(page, "birnn-delay")) > 2, "the longer delay is in the link");
   await byId(page, "control-birnn-ahead").press("End");
-  await numberUntil(page, "birnn-right-delayed", (share) => share > 0.95, "above 0.95");
+  await numberUntil(page, "birnn-right-delayed", (share) => share > 95, "above 95%");
 });
 
 test("a position shows what reaches it, and an edit moves just that", async (t) => {
@@ -128,9 +128,9 @@ test("a missing letter: click hides it, both sides beat one, and the right one i
   await numberUntil(page, "loss-step", (step) => step >= 400, "400");
   await byId(page, "train-toggle").click();
   await paused(page);
-  const right = (reader) => number(page, `birnn-right-${reader}`);
+  const right = async (reader) => (await number(page, `birnn-right-${reader}`)) / 100;
   assert((await right("both")) > (await right("forward")) + 0.05);
-  assert((await right("both")) > (await number(page, "birnn-chance")));
+  assert((await right("both")) > (await number(page, "birnn-chance")) / 100);
   await row(page, "inputs").nth(1).click();
   await eventually(async () => (await texts(page, "inputs"))[1] === "▢");
   assert.equal((await texts(page, "inputs"))[10], "t");
@@ -164,7 +164,7 @@ test("guess a held-out letter before the models say theirs", async (t) => {
   await live(page, "birnn-guess-both");
   assert.deepEqual(await atRest(chart), before);
   assert.notEqual(await page.locator(".birnn-gap").textContent(), "?");
-  assert.match(await byId(page, "check-birnn-passage-verdict").textContent(), /It was ‘.’.*forward gave it 0\.\d+.*both ways gave it/);
+  assert.match(await byId(page, "check-birnn-passage-verdict").textContent(), /It was ‘.’.*forward gave it \d+\.\d%.*both ways gave it/);
   await byId(page, "birnn-passage-next").click();
   await eventually(async () => parameter(page, "birnn-passage") === "2");
   await eventually(isEmpty);

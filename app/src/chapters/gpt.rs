@@ -16,9 +16,7 @@ use unroll_protocol::{
 
 use super::Info;
 use crate::{
-    controls::{
-        Settings, Writing, grouped, model_name, percent, shape_name, use_probe, written_line,
-    },
+    controls::{Settings, Writing, grouped, model_name, shape_name, use_probe, written_line},
     course::{
         Beat, Borrow, ChapterFrame, Further, Progress, Script, StageView, Telling, Trial, WayIn,
         further, use_part, use_provenance, use_right, use_setting,
@@ -26,7 +24,7 @@ use crate::{
     fetched::{Fetch, Fetched, Settled, View, bring, fetched, fetched_later, part, use_ahead},
     figures::{
         AttentionFigure, HeadsFigure, InsideFigure, Inspection, LossFigure, NextFigure, Selection,
-        SentenceFigure, token::name_at,
+        SentenceFigure, percent, token::name_at,
     },
     kept,
     questions::Questions,

@@ -30,11 +30,6 @@ pub fn four_digits(number: f32) -> String {
     format!("{number:.*}", 4usize.saturating_sub(whole))
 }
 
-/// A share of one whole with so many decimal places: `37%`, `37.04%`.
-pub fn percent(share: impl Into<f64>, places: usize) -> String {
-    format!("{:.places$}%", 100.0 * share.into())
-}
-
 /// A learning rate, short at any size: `0.003`, `1e-6`.
 pub fn rate(rate: f32) -> String {
     if rate == 0.0 || rate >= 1e-4 { rate.to_string() } else { format!("{rate:e}") }
@@ -110,8 +105,6 @@ mod tests {
         assert_eq!(counted(1200, "step"), "1,200 steps");
         let read = [0.01234, 2.34567, 23.4567, 2345.6, 5_682_528.0, f32::NAN].map(four_digits);
         assert_eq!(read, ["0.012", "2.346", "23.46", "2346", "5,682,528", "not a number"]);
-        assert_eq!(percent(0.25f32, 0), "25%");
-        assert_eq!(percent(0.12346, 2), "12.35%");
         assert_eq!(rate(3e-3), "0.003");
         assert_eq!(rate(1e-6), "1e-6");
         assert_eq!(rate(0.0), "0");

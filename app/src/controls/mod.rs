@@ -30,7 +30,7 @@ pub use copy_link::{CopyLink, to_clipboard};
 pub use device_badge::{DeviceBadge, MEMORY};
 pub use diverged::DivergedAlert;
 pub use format::{
-    counted, four_digits, general, grouped, in_words, model_name, percent, shape_name, tiny_share,
+    counted, four_digits, general, grouped, in_words, model_name, shape_name, tiny_share,
 };
 pub use notices::Notices;
 pub use probe::{TokenField, unknown_sentence, use_probe};

@@ -9,13 +9,13 @@ use unroll_protocol::{
 
 use super::{
     field::{Entry, NumberField},
-    format::{general, grouped, percent, setting},
+    format::{general, grouped, setting},
     words::{Judge, Known, use_words},
 };
 use crate::{
     course::use_part,
     figures::{
-        Second, own,
+        Second, own, percent,
         svg::escape,
         tint,
         token::{UNKNOWN, readable},

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     controls::{four_digits, grouped},
     fetched::{Fetch, Settled, View, fetched, part},
-    figures::{use_frame, use_visible},
+    figures::{percent, use_frame, use_visible},
     reactive::memo,
     store::Store,
 };
@@ -61,9 +61,15 @@ pub fn TimeBar(run: Run) -> impl IntoView {
     // The color of its line, where there is another one.
     let keyed = memo(move || names.with(|names| names.len().min(curves)) > 1);
     let reading = move |i: usize, name: String| {
+        // What is no loss is the share of right answers.
+        let is_share = name.ends_with("right");
         let value = move || {
             let last = run.readings.with(|all| all.get(i).and_then(|reading| reading.1));
-            last.map_or_else(|| "–".to_owned(), four_digits)
+            match last {
+                None => "–".to_owned(),
+                Some(share) if is_share => percent(share, 1),
+                Some(loss) => four_digits(loss),
+            }
         };
         view! {
             <span class="time-reading" class:time-reading-more={i > 0}>

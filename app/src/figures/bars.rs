@@ -1,9 +1,9 @@
 //! Named probabilities as bars from 0 to 1.
 
-use crate::reactive::memo;
 use leptos::{ev, prelude::*};
 
-use super::{token, view::largest};
+use super::{percent, token, view::largest};
+use crate::reactive::memo;
 
 /// Columns of the longest name that a bar leaves room for.
 const LONGEST_NAME: f64 = 12.0;
@@ -17,6 +17,15 @@ pub struct Bar {
     pub marked: bool,
     /// Another probability of the same, drawn as a thinner bar below.
     pub compare: Option<f32>,
+}
+
+impl Bar {
+    /// What stands beside it.
+    pub(super) fn number(&self) -> String {
+        let probability = percent(self.probability, 1);
+        self.compare
+            .map_or(probability.clone(), |other| format!("{probability} / {}", percent(other, 1)))
+    }
 }
 
 /// The `n` likeliest tokens; `target` is marked, and stands last where it is not among them.
@@ -65,10 +74,6 @@ pub fn Bars(
             let share = bar.with(|b| b.as_ref().map_or(0.0, f));
             format!("width:{}%", share.clamp(0.0, 1.0) * 100.0)
         };
-        let number = |b: &Bar| match b.compare {
-            Some(compare) => format!("{:.4} / {compare:.4}", b.probability),
-            None => format!("{:.4}", b.probability),
-        };
         let content = move || {
             view! {
                 <span class="bar-name" title=move || text(|b| b.spoken.clone())>
@@ -80,7 +85,7 @@ pub fn Bars(
                         <i class="bar-compare" style=move || width(|b| b.compare.unwrap_or(0.0))></i>
                     </Show>
                 </span>
-                <span class="bar-value">{move || text(number)}</span>
+                <span class="bar-value">{move || text(Bar::number)}</span>
             }
         };
         let inner = match on_pick {

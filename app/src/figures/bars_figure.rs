@@ -149,9 +149,7 @@ fn bars_svg(shown: &Shown, caption: &Caption, colors: &Colors) -> String {
         let (name, weight) = (escape(&bar.name), if bar.marked { "bold" } else { "normal" });
         let tick = if bar.marked { " ✓" } else { "" };
         let (baseline, end) = (y + 15.0, LEFT + WIDTH + 8.0);
-        let number = bar.compare.map_or(format!("{:.4}", bar.probability), |compare| {
-            format!("{:.4} / {compare:.4}", bar.probability)
-        });
+        let number = bar.number();
         // Writing to a String cannot fail.
         let _ = write!(
             svg,

@@ -88,7 +88,7 @@ pub use matrix::MatrixFigure;
 pub use matrix_data::Matrix;
 pub use matrix_strip::{Across, ColumnStrip};
 pub use next::NextFigure;
-pub use plot::{four_decimals, power_of_ten, short, superscript};
+pub use plot::{four_decimals, percent, power_of_ten, short, superscript};
 pub use scale::ValueMap;
 pub use search::{probability, search_figure};
 pub use second::{Second, own};

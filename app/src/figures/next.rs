@@ -11,6 +11,7 @@ use super::{
     BarsFigure, Hue,
     bars::{Bar, Bars, top_bars},
     export::Provenance,
+    percent,
     select::Selection,
     token,
     view::{HeadView, largest},
@@ -41,7 +42,7 @@ fn truth(view: Memo<Option<HeadView>>, selection: Selection) -> Option<String> {
         let trace = view.trace();
         let next = trace.tokens.get(query + 1)?;
         let probability = view.next(query).get(*trace.places.get(query + 1)? as usize)?;
-        Some(format!("✓ truly next: ‘{}’ {probability:.4}", token::mark(next)))
+        Some(format!("✓ truly next: ‘{}’ {}", token::mark(next), percent(*probability, 1)))
     })
 }
 
@@ -118,8 +119,8 @@ fn others(view: Memo<Option<HeadView>>, selection: Selection, top: usize) -> Opt
         let shown: f32 = largest(shares, top).iter().map(|(_, share)| share).sum();
         let rest = (1.0 - shown).max(0.0);
         Some(match count {
-            1 => format!("The one other token has {rest:.4}."),
-            _ => format!("All other tokens together have {rest:.4}."),
+            1 => format!("The one other token has {}.", percent(rest, 1)),
+            _ => format!("All other tokens together have {}.", percent(rest, 1)),
         })
     })
 }

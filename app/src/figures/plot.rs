@@ -81,6 +81,11 @@ fn with_digits(value: f64, digits: u8) -> String {
     }
 }
 
+/// A share of one whole with so many decimal places: `37%`, `37.04%`.
+pub fn percent(share: impl Into<f64>, places: usize) -> String {
+    format!("{:.places$}%", 100.0 * share.into())
+}
+
 /// A number by its power of ten, with at most so many decimals: `2.98·10⁻⁸`.
 pub fn power_of_ten(value: f64, decimals: usize) -> String {
     if value == 0.0 || !value.is_finite() {
@@ -568,6 +573,7 @@ mod tests {
         let written = [2.98e-8, 1e-7, 0.9999, 0.0, -4.0e12].map(|value| power_of_ten(value, 2));
         assert_eq!(written, ["2.98·10⁻⁸", "10⁻⁷", "1", "0", "−4·10¹²"]);
         assert_eq!(superscript(-123), "⁻¹²³");
+        assert_eq!((percent(0.25f32, 0), percent(0.12346, 2)), ("25%".into(), "12.35%".into()));
     }
 
     #[test]

@@ -4,7 +4,9 @@ use leptos::prelude::*;
 
 use super::Page;
 use crate::{
-    controls::percent, course::use_right, figures::token::name_at, reactive::memo,
+    course::use_right,
+    figures::{percent, token::name_at},
+    reactive::memo,
     teaching::CheckYourself,
 };
 

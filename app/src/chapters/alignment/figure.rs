@@ -11,10 +11,9 @@ use unroll_protocol::{
 use super::map::{AlignmentFigure, ProducedChips, SourceChips, compared};
 use super::{Page, exact, last, panels, style, use_row};
 use crate::{
-    controls::percent,
     course::use_lab,
     figures::{
-        BarsFigure, CellInspector, Hue, Naming, ValueMap,
+        BarsFigure, CellInspector, Hue, Naming, ValueMap, percent,
         scale::ScaleBar,
         since::{Since, short_name, use_since},
         theme::use_colors,

@@ -6,6 +6,7 @@ use unroll_protocol::gpt::likeliest;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use crate::figures::{
+    self,
     canvas::{self, Size, use_latest, use_size},
     export::Provenance,
     frame::{Files, Frame, choices},
@@ -21,10 +22,7 @@ use crate::figures::{
     theme::{Colors, use_colors},
     token::{mark, name_at, spoken},
 };
-use crate::{
-    controls,
-    reactive::{effect, memo},
-};
+use crate::reactive::{effect, memo};
 
 /// What one decoder produced from a source of `S` characters.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -101,7 +99,7 @@ pub fn read_sentence(alignment: &Alignment, place: Place) -> Option<String> {
     let order = likeliest(row);
     let read = order.iter().take(3).map(|&j| {
         let name = name_at(alignment.source.get(j).map_or("", |s| s), j);
-        format!("{name} {}", controls::percent(row[j], 2))
+        format!("{name} {}", figures::percent(row[j], 2))
     });
     let read = read.collect::<Vec<_>>().join(", ");
     Some(format!("For {}, {} read {read}.", name_at(token, at), decoded.name))
@@ -404,7 +402,7 @@ fn paint_cells(
                     ValueMap::Signed { .. } => "+",
                     _ => "",
                 };
-                let text = format!("{sign}{}", controls::percent(value.abs(), 0));
+                let text = format!("{sign}{}", figures::percent(value.abs(), 0));
                 let (x, y) = (x + (g.width - gap) / 2.0, y + (g.height - gap) / 2.0);
                 context.fill_text(&text, x, y).ok()?;
             }
@@ -617,7 +615,7 @@ impl Chip {
         let (position, tab, point, pick) = (self.position, self.tab, self.point, self.pick);
         let label = move || {
             let share =
-                share.get().map(|s| format!(", {}", controls::percent(s, 2))).unwrap_or_default();
+                share.get().map(|s| format!(", {}", figures::percent(s, 2))).unwrap_or_default();
             let wrong = if right.get() == Some(false) { ", wrong" } else { "" };
             format!("{}, {}{share}{wrong}", spoken(&token.get()), position + 1)
         };

@@ -20,9 +20,9 @@ use unroll_protocol::{
 use self::figure::has_weights;
 use super::Info;
 use crate::{
-    controls::{ChoiceField, SliderField, percent},
+    controls::{ChoiceField, SliderField},
     course::{ChapterFrame, StageView, further, use_lab, use_task_provenance},
-    figures::{Dash, Hue, Provenance, token::name_at},
+    figures::{Dash, Hue, Provenance, percent, token::name_at},
     questions::{Answered, use_answer},
     reactive::memo,
     store::Store,

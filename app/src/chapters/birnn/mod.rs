@@ -19,7 +19,7 @@ use super::Info;
 use crate::{
     controls::{self, ChoiceField, SliderField},
     course::{ChapterFrame, Lab, Sentence, StageView, further, use_lab, use_task_provenance},
-    figures::Provenance,
+    figures::{self, Provenance},
     questions::{Answered, use_answer},
     reactive::memo,
     store::Store,
@@ -140,7 +140,7 @@ fn lives(page: Page) -> Vec<Live> {
 
 /// A share of right answers as it stands in a sentence.
 fn percent(share: Option<f32>) -> String {
-    share.map_or_else(|| "…".into(), |share| controls::percent(share, 0))
+    share.map_or_else(|| "…".into(), |share| figures::percent(share, 0))
 }
 
 /// The sequence in columns, and what decides about it.

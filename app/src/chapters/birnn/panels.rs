@@ -12,7 +12,8 @@ use super::figure::{likeliest, reader_id, softmax};
 use super::{Page, arithmetic::Arithmetic};
 use crate::{
     figures::{
-        BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Reference, StepRow, token::mark, top_bars,
+        BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Reference, StepRow, percent, token::mark,
+        top_bars,
     },
     questions::use_answer,
     reactive::memo,
@@ -57,7 +58,7 @@ pub fn Share(page: Page, reader: Reader) -> impl IntoView {
                 <b style=move || format!("left:{}%", chance.get().unwrap_or(0.0) * 100.0)></b>
             </span>
             <span data-testid=format!("birnn-right-{}", reader_id(reader))>
-                {move || share.get().map_or("–".to_owned(), |s| format!("{s:.4}"))}
+                {move || share.get().map_or("–".to_owned(), |s| percent(s, 1))}
             </span>
         </span>
     }
@@ -83,7 +84,7 @@ pub fn Legend(page: Page) -> impl IntoView {
             "To the right of each model’s name: " {what} ". The mark is what you get by always guessing the \
              same " {of} ": "
             <span data-testid="birnn-chance">
-                {move || chance.get().map_or("–".to_owned(), |c| format!("{c:.4}"))}
+                {move || chance.get().map_or("–".to_owned(), |c| percent(c, 1))}
             </span> "."
         </p>
     }
@@ -424,7 +425,12 @@ fn OneGuess(
             let each = drawn.filter_map(|(reader, probabilities)| {
                 let first = likeliest(probabilities)?;
                 let right = probabilities.get(p.right as usize)?;
-                Some(format!("{} gave it {right:.4} and guessed ‘{}’", reader.name(), name(first)))
+                Some(format!(
+                    "{} gave it {} and guessed ‘{}’",
+                    reader.name(),
+                    percent(*right, 1),
+                    name(first)
+                ))
             });
             format!("It was ‘{}’: {}.", name(p.right as usize), each.collect::<Vec<_>>().join("; "))
         })

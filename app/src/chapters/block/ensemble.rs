@@ -5,9 +5,9 @@ use unroll_protocol::study::block::{Ensemble, MASKS, ask};
 
 use super::Page;
 use crate::{
-    controls::{SliderField, percent},
+    controls::SliderField,
     course::{Sentence, use_setting},
-    figures::{Matrix, MatrixFigure, ValueMap, largest},
+    figures::{Matrix, MatrixFigure, ValueMap, largest, percent},
     questions::use_answer,
     reactive::memo,
 };

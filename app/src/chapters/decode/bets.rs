@@ -4,15 +4,13 @@ use serde_json::json;
 use unroll_protocol::gpt::{Sampling, SamplingError, choose, likeliest, shares};
 
 use super::picture::{Drawing, Spot, smaller};
-use crate::{
-    controls::percent,
-    figures::{
-        Hue, Sheet, exact,
-        pen::{Anchor, MONO, Pen},
-        theme::Colors,
-        tint::Grounds,
-        token,
-    },
+use crate::figures::{
+    Hue, Sheet, exact,
+    pen::{Anchor, MONO, Pen},
+    percent,
+    theme::Colors,
+    tint::Grounds,
+    token,
 };
 
 /// Pixels of the narrowest stretch that is drawn by itself.

@@ -7,15 +7,13 @@ use unroll_protocol::{
 };
 
 use super::picture::{Drawing, Spot, smaller};
-use crate::{
-    controls::percent,
-    figures::{
-        Hue, Sheet,
-        pen::{Anchor, Pen},
-        theme::Colors,
-        tint::{Grounds, Run},
-        token,
-    },
+use crate::figures::{
+    Hue, Sheet,
+    pen::{Anchor, Pen},
+    percent,
+    theme::Colors,
+    tint::{Grounds, Run},
+    token,
 };
 
 /// Branches of an open node: of the sentence, of one that beam search kept, and of one that was

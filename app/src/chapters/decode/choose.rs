@@ -11,9 +11,9 @@ use super::{
     picture::{Picture, Shown},
 };
 use crate::{
-    controls::{SliderField, TokenField, counted, percent, use_probe},
+    controls::{SliderField, TokenField, counted, use_probe},
     course::{use_part, use_right},
-    figures::token,
+    figures::{percent, token},
     reactive::memo,
     teaching::{CheckYourself, Live, live},
 };

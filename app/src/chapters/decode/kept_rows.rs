@@ -7,16 +7,14 @@ use unroll_protocol::{
 };
 
 use super::picture::{Drawing, Spot, smaller};
-use crate::{
-    controls::percent,
-    figures::{
-        Hue, Sheet, exact,
-        pen::{Anchor, Pen, Stroke},
-        svg::write_rect,
-        theme::Colors,
-        tint::Grounds,
-        token,
-    },
+use crate::figures::{
+    Hue, Sheet, exact,
+    pen::{Anchor, Pen, Stroke},
+    percent,
+    svg::write_rect,
+    theme::Colors,
+    tint::Grounds,
+    token,
 };
 
 /// Most numbers of a key or a value that are drawn.

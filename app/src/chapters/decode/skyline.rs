@@ -5,15 +5,13 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::picture::{Drawing, Spot, smaller};
-use crate::{
-    controls::percent,
-    figures::{
-        Hue, Sheet, exact,
-        pen::{Anchor, Pen},
-        theme::Colors,
-        tint::Grounds,
-        token,
-    },
+use crate::figures::{
+    Hue, Sheet, exact,
+    pen::{Anchor, Pen},
+    percent,
+    theme::Colors,
+    tint::Grounds,
+    token,
 };
 
 /// The surprise of the tallest bar, in nats: a share of a quarter of a percent.

@@ -10,10 +10,10 @@ use unroll_protocol::gpt::{HeadScores, ask};
 
 use super::{Attention, SETTINGS, WritingLine, later, use_model_name};
 use crate::{
-    controls::{Writing, grouped, percent},
+    controls::{Writing, grouped},
     course::{ChapterFrame, StageView, begin_at_title, further, use_part},
     fetched::fetched,
-    figures::{Selection, token::readable},
+    figures::{Selection, percent, token::readable},
     questions::{Answered, Questions, use_answer},
     reactive::{memo, next_task},
     store::Store,

@@ -5,9 +5,8 @@ use unroll_protocol::{Trace, gpt::ask, study::heads::HeadAt};
 
 use super::which::loss;
 use crate::{
-    controls::percent,
     course::use_part,
-    figures::{Switches, token::mark},
+    figures::{Switches, percent, token::mark},
     questions::{Questions, use_answer},
     reactive::memo,
     store::Store,

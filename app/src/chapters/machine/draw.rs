@@ -15,6 +15,7 @@ use crate::{
     figures::{
         Hue, largest,
         pen::{Anchor, Paint, Pen},
+        percent,
         plot::text_width,
         svg::escape,
         token,
@@ -389,7 +390,7 @@ fn bars(pen: &mut Pen, scene: &Scene, pass: &Pass, way: Way) {
             y - 5.0,
             long.max(1.0),
         );
-        let share = format!("{probability:.3}");
+        let share = percent(probability, 1);
         pen.text(Hue::Muted, false, (left + long.max(1.0) + 5.0, y + 4.0), Anchor::Start, &share);
     }
     end(pen);

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     controls::grouped,
-    figures::{four_decimals, largest, short, token},
+    figures::{four_decimals, largest, percent, short, token},
 };
 
 /// What can be read. Rows, heads and pieces count from 0.
@@ -173,9 +173,10 @@ pub fn said(pass: &Pass, scene: &Scene, way: Way, place: Place) -> String {
             Some(shares) => largest(shares, at + 1).last().map_or(String::new(), |(id, share)| {
                 let next = pass.vocabulary.get(*id).map_or("", String::as_str);
                 format!(
-                    "after {}, {} has the share {share:.4}",
+                    "after {}, {} has the share {}",
                     name(pass, way.row),
-                    token::spoken(next)
+                    token::spoken(next),
+                    percent(*share, 2)
                 )
             }),
             None => String::new(),
@@ -260,7 +261,7 @@ fn next(pass: &Pass, row: usize) -> String {
     let Some(shares) = pass.probabilities.block(&[row]) else { return String::new() };
     let best = largest(shares, 3).into_iter().map(|(id, share)| {
         let next = pass.vocabulary.get(id).map_or("", String::as_str);
-        format!("{} {share:.4}", token::spoken(next))
+        format!("{} {}", token::spoken(next), percent(share, 2))
     });
     format!("after {}: {}", name(pass, row), best.collect::<Vec<_>>().join(", "))
 }

@@ -12,9 +12,9 @@ use unroll_protocol::study::norm::{
 use super::figure::{Arithmetic, CouplingFigure, amount, moved, remains, undone};
 use super::is_of;
 use crate::{
-    controls::{ChoiceField, FlagField, SliderField, percent, use_timer},
+    controls::{ChoiceField, FlagField, SliderField, use_timer},
     course::{Sentence, use_lab, use_provenance, use_setting},
-    figures::{Bins, Histogram, HistogramFigure, Hue, Sheet, SheetExport, Slot, exact},
+    figures::{Bins, Histogram, HistogramFigure, Hue, Sheet, SheetExport, Slot, exact, percent},
     questions::use_answer,
     reactive::{effect, memo},
     store::Store,

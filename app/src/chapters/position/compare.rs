@@ -8,10 +8,10 @@ use unroll_protocol::{
 
 use super::{Page, look, reading::use_reading};
 use crate::{
-    controls::{self, ViewSwitch},
+    controls::ViewSwitch,
     course::{Lab, use_lab},
     figures::{
-        Dash, Frame, Hue, Line, Lines, LinesFigure, Matrix, ValueMap, matrix_choices, short,
+        self, Dash, Frame, Hue, Line, Lines, LinesFigure, Matrix, ValueMap, matrix_choices, short,
     },
     reactive::memo,
 };
@@ -39,7 +39,7 @@ fn measured_at() -> Option<f64> {
 }
 
 pub fn percent(share: f32) -> String {
-    controls::percent(share, 0)
+    figures::percent(share, 0)
 }
 
 /// What each can do, and how it came to that.

@@ -8,9 +8,10 @@ use unroll_protocol::{
 
 use super::is_of;
 use crate::{
-    controls::percent,
     course::{Lab, use_lab, use_task_provenance},
-    figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Provenance, ValueMap},
+    figures::{
+        Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Provenance, ValueMap, percent,
+    },
     questions::use_answer,
     reactive::memo,
     store::Store,

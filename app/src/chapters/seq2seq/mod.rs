@@ -17,9 +17,9 @@ use unroll_protocol::{
 
 use super::Info;
 use crate::{
-    controls::{ChoiceField, FlagField, SliderField, percent},
+    controls::{ChoiceField, FlagField, SliderField},
     course::{ChapterFrame, StageView, further, use_lab, use_task_provenance},
-    figures::{Provenance, own},
+    figures::{Provenance, own, percent},
     questions::{Answered, use_answer},
     reactive::memo,
     store::Store,

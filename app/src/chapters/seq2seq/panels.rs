@@ -14,7 +14,7 @@ use crate::{
     course::{Lab, use_lab},
     figures::{
         BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Reference, Sheet,
-        SheetExport, ValueMap, search_figure, token, top_bars,
+        SheetExport, ValueMap, percent, search_figure, token, top_bars,
     },
     reactive::memo,
 };
@@ -37,7 +37,7 @@ pub fn Outcome(page: Page) -> impl IntoView {
             <span title="To the last character, on held-out sources no longer than those trained on">
                 "Held-out sources answered correctly: "
                 <span data-testid="seq2seq-right">
-                    {move || share.get().map_or("–".to_owned(), |s| format!("{s:.4}"))}
+                    {move || share.get().map_or("–".to_owned(), |s| percent(s, 1))}
                 </span>
             </span>
         </p>

@@ -4,9 +4,8 @@ use leptos::prelude::*;
 use unroll_protocol::gpt::{HEAD_JOBS, HeadScores};
 
 use crate::{
-    controls::percent,
     course::{use_part, use_provenance},
-    figures::{Matrix, MatrixFigure, ValueMap},
+    figures::{Matrix, MatrixFigure, ValueMap, percent},
     questions::Answered,
     reactive::memo,
     store::Store,

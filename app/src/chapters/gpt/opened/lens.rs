@@ -5,9 +5,8 @@ use unroll_protocol::gpt::{Lens, ask};
 
 use super::{super::later, row_name};
 use crate::{
-    controls::percent,
     course::{use_part, use_provenance},
-    figures::{Matrix, MatrixFigure, Selection, ValueMap, select::Cell, token::mark},
+    figures::{Matrix, MatrixFigure, Selection, ValueMap, percent, select::Cell, token::mark},
     questions::use_answer,
     reactive::memo,
     store::Store,

@@ -10,9 +10,8 @@ use unroll_protocol::{
 
 use super::row_name;
 use crate::{
-    controls::percent,
     course::use_provenance,
-    figures::{Matrix, MatrixFigure, ValueMap, token::mark},
+    figures::{Matrix, MatrixFigure, ValueMap, percent, token::mark},
     questions::{Questions, Said},
     reactive::memo,
     store::Store,
