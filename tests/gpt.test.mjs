@@ -229,7 +229,7 @@ test("pointing at a token lights its row", async (t) => {
   const { values, axes } = await exported(page, "attention");
   await byId(page, "token-4").hover();
   const keys = await byId(page, "attention-top-keys").textContent();
-  const top = Math.max(...values[4]).toFixed(4);
+  const top = `${(100 * Math.max(...values[4])).toFixed(1)}%`;
   assert(keys.includes(top), `${keys} has no ${top}`);
   assert(keys.includes(axes[0].labels[4]), keys);
 });

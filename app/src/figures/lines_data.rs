@@ -8,7 +8,8 @@ use super::{
     frame::Caption,
     hue::{Dash, Hue},
     motion::Between,
-    plot::{Axis, brief, last_step_shown, short},
+    numbers::{brief, short},
+    plot::{Axis, last_step_shown},
 };
 
 /// How y values are spread over the height.

@@ -5,11 +5,10 @@ use plotters::{drawing::IntoDrawingArea, prelude::*};
 use super::{
     color::{Palette, Rgb},
     frame::Caption,
+    labels::{in_lines, place_labels, text_width},
     lines_data::{Line, Lines, Stroke},
-    plot::{
-        Anchor, Axis, Drawn, SVG_TEXT_SCALE, Surface, clearance, clip, in_lines, place_labels,
-        text_width, thin,
-    },
+    plot::{Anchor, Axis, Drawn, SVG_TEXT_SCALE, Surface},
+    polyline::{clearance, clip, thin},
     theme::Colors,
 };
 

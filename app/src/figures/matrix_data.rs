@@ -6,7 +6,7 @@ use super::{
     export::{Provenance, axis, csv_comment, field, head, open_object, rows_json},
     frame::Caption,
     motion::Between,
-    plot::short,
+    numbers::short,
     scale::ValueMap,
     token,
 };

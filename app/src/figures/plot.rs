@@ -1,5 +1,4 @@
-//! Parts of plots: axes, thinned lines, dashes, labels that keep out of each other's way. Pure
-//! functions, and a surface that is a canvas on screen and an SVG in a file.
+//! Parts of plots: axes, and a surface that is a canvas on screen and an SVG in a file.
 
 use leptos::{html, prelude::*};
 use plotters::{
@@ -12,6 +11,8 @@ use plotters_canvas::CanvasBackend;
 use super::{
     canvas::{Size, prepare},
     color::{Palette, Rgb},
+    numbers::short,
+    polyline::dashes,
     theme::Colors,
 };
 use crate::reactive::effect;
@@ -51,68 +52,6 @@ pub fn last_step_shown(last_step: u32) -> u32 {
         decade = decade.saturating_mul(10);
     }
     last_step.max(10).div_ceil(round).saturating_mul(round)
-}
-
-/// A number as axes and tables write it: `0.05`, `1200`, `3.2·10⁻⁹`.
-pub fn short(value: f64) -> String {
-    with_digits(value, 5)
-}
-
-/// A number that is read in passing: as [`short`], to four digits.
-pub fn brief(value: f64) -> String {
-    with_digits(value, 4)
-}
-
-fn with_digits(value: f64, digits: u8) -> String {
-    let size = value.abs();
-    if value == 0.0 {
-        "0".into()
-    } else if (1e-4..1e6).contains(&size) {
-        let digits = (f64::from(digits) - 1.0 - size.log10().floor()).clamp(0.0, 8.0) as usize;
-        let text = format!("{value:.digits$}");
-        let text = if text.contains('.') {
-            text.trim_end_matches('0').trim_end_matches('.')
-        } else {
-            &text
-        };
-        text.replace('-', "−")
-    } else {
-        power_of_ten(value, 2)
-    }
-}
-
-/// A share of one whole with so many decimal places: `37%`, `37.04%`.
-pub fn percent(share: impl Into<f64>, places: usize) -> String {
-    format!("{:.places$}%", 100.0 * share.into())
-}
-
-/// A number by its power of ten, with at most so many decimals: `2.98·10⁻⁸`.
-pub fn power_of_ten(value: f64, decimals: usize) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return value.abs().to_string();
-    }
-    let text = format!("{value:.decimals$e}");
-    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let digits = if digits.contains('.') {
-        digits.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        digits
-    };
-    let power = superscript(exponent.parse().unwrap_or(0));
-    let text = match (digits, exponent) {
-        (_, "0") => digits.to_owned(),
-        ("1", _) => format!("10{power}"),
-        _ => format!("{digits}·10{power}"),
-    };
-    text.replace('-', "−")
-}
-
-/// A number as an exponent.
-pub fn superscript(exponent: i32) -> String {
-    let sign = if exponent < 0 { "⁻" } else { "" };
-    let digit =
-        |c: char| ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][c as usize - '0' as usize];
-    sign.chars().chain(exponent.unsigned_abs().to_string().chars().map(digit)).collect()
 }
 
 /// One axis: what it spans, and whether by equal differences or equal factors.
@@ -239,202 +178,6 @@ impl Axis {
     }
 }
 
-/// The line cut where it has a gap (a value that is not finite, or has no place on a log axis), and
-/// with the lowest and highest value of each of `buckets` equal spans of x only, in the order they
-/// came, so that no spike is lost where many points share a pixel. What lies outside `x` is left
-/// out, save one point either side.
-pub fn thin(points: &[(f64, f64)], x: Axis, log: bool, buckets: usize) -> Vec<Vec<(f64, f64)>> {
-    let first = points.partition_point(|p| p.0 < x.from).saturating_sub(1);
-    let last = (points.partition_point(|p| p.0 <= x.to) + 1).min(points.len());
-    let within = &points[first.min(last)..last];
-    let placed = |p: &(f64, f64)| p.1.is_finite() && (!log || p.1 > 0.0);
-    let runs = within.split(|p| !placed(p)).filter(|run| !run.is_empty());
-    if within.len() <= 2 * buckets {
-        return runs.map(<[_]>::to_vec).collect();
-    }
-    let bucket_of = |p: &(f64, f64)| (x.share(p.0).unwrap_or(0.0) * buckets as f64).floor() as i64;
-    let thin_run = |run: &[(f64, f64)]| {
-        let mut line = vec![];
-        for bucket in run.chunk_by(|a, b| bucket_of(a) == bucket_of(b)) {
-            // Of a chunk, the first is there; ends are kept so that lines meet their gaps.
-            let at = |better: fn(f64, f64) -> bool| {
-                (1..bucket.len())
-                    .fold(0, |best, i| if better(bucket[i].1, bucket[best].1) { i } else { best })
-            };
-            let (low, high) = (at(|a, b| a < b), at(|a, b| a > b));
-            line.push(bucket[low.min(high)]);
-            if low != high {
-                line.push(bucket[low.max(high)]);
-            }
-        }
-        line
-    };
-    runs.map(thin_run).collect()
-}
-
-/// Where labels of `height` go that would like to be at `wanted`: as near as can be without one
-/// over another, within `low` and `high`, in the order of what they want.
-pub fn place_labels(wanted: &[f64], height: f64, low: f64, high: f64) -> Vec<f64> {
-    let n = wanted.len();
-    if n == 0 {
-        return vec![];
-    }
-    // Too many for the space: closer together, never out of it.
-    let height = if n > 1 { height.min((high - low) / (n - 1) as f64) } else { height };
-    // A handful: the library's sort would be a hundred times as much code.
-    let mut order: Vec<usize> = Vec::with_capacity(n);
-    for label in 0..n {
-        let below = |&other: &usize| wanted[other].total_cmp(&wanted[label]).is_le();
-        order.insert(order.partition_point(below), label);
-    }
-    // What is left after taking off the heights above must not fall: pool neighbors that do.
-    let mut pools: Vec<(f64, usize)> = vec![];
-    for (i, &label) in order.iter().enumerate() {
-        pools.push((wanted[label] - i as f64 * height, 1));
-        while let [.., (above, a), (below, b)] = pools[..]
-            && above > below
-        {
-            pools.truncate(pools.len() - 2);
-            pools.push(((above * a as f64 + below * b as f64) / (a + b) as f64, a + b));
-        }
-    }
-    let mut places = vec![0.0; n];
-    let flat = pools.iter().flat_map(|&(place, count)| std::iter::repeat_n(place, count));
-    for (i, (&label, place)) in order.iter().zip(flat).enumerate() {
-        let place = place.clamp(low, (high - (n - 1) as f64 * height).max(low));
-        places[label] = place + i as f64 * height;
-    }
-    places
-}
-
-/// About how wide text of so many CSS pixels is in the page's font, whichever the system has: by its
-/// letters, as the widest of the usual fonts draws them. A file is drawn for fonts that nobody knows.
-pub fn text_width(text: &str, size: f64) -> f64 {
-    let ems = text.chars().map(|letter| match letter {
-        ' ' | '.' | ',' | ':' | ';' | '!' | '|' | '\'' | '’' | '‘' | 'i' | 'j' | 'l' | 'I'
-        | 'J' => 0.32,
-        'f' | 'r' | 't' | '(' | ')' | '[' | ']' | '/' | '-' | '·' | '“' | '”' | '"' => 0.42,
-        'c' | 'k' | 's' | 'z' => 0.56,
-        'm' | 'w' | 'M' | 'W' | '%' | '@' | '…' | '→' | '←' | '—' => 0.98,
-        'O' | 'Q' | 'D' | 'G' | 'H' | 'N' | 'U' | '=' | '+' | '−' | '<' | '>' => 0.8,
-        'A'..='Z' => 0.69,
-        '⁰'..='⁹' | '¹' | '²' | '³' | '⁻' => 0.42,
-        letter if (letter as u32) < 0x2e80 => 0.64,
-        _ => 1.0,
-    });
-    ems.sum::<f64>() * size
-}
-
-/// `text` in a line of at most `most` CSS pixels, or in two where `rows` are: broken at the space
-/// that makes them most alike, and cut where even that is too wide.
-pub fn in_lines(text: &str, size: f64, most: f64, rows: usize) -> Vec<String> {
-    let width = |text: &str| text_width(text, size);
-    if width(text) <= most {
-        return vec![text.to_owned()];
-    }
-    let halves = text.match_indices(' ').map(|(at, _)| (&text[..at], &text[at + 1..]));
-    let wider = |(a, b): &(&str, &str)| width(a).max(width(b));
-    let best = halves.min_by(|a, b| wider(a).total_cmp(&wider(b)));
-    if let Some((first, second)) = best.filter(|halves| rows > 1 && wider(halves) <= most) {
-        return vec![first.to_owned(), second.to_owned()];
-    }
-    let mut cut = String::new();
-    for letter in text.chars() {
-        if width(&cut) + width(&format!("{letter}…")) > most {
-            break;
-        }
-        cut.push(letter);
-    }
-    vec![cut.trim_end().to_owned() + "…"]
-}
-
-/// How far, up or down, a polyline keeps from a box between `left` and `right`, `top` and `bottom`:
-/// 0 where it runs through it, infinite where it is nowhere above or below.
-pub fn clearance(line: &[(f64, f64)], (left, right): (f64, f64), (top, bottom): (f64, f64)) -> f64 {
-    let gap = |low: f64, high: f64| (low - bottom).max(top - high).max(0.0);
-    if let &[(x, y)] = line {
-        return if (left..=right).contains(&x) { gap(y, y) } else { f64::INFINITY };
-    }
-    let gaps = line.windows(2).filter_map(|pair| {
-        let (a, b) = (pair[0], pair[1]);
-        let (from, to) = (a.0.min(b.0).max(left), a.0.max(b.0).min(right));
-        let at =
-            |x: f64| if a.0 == b.0 { a.1 } else { a.1 + (b.1 - a.1) * (x - a.0) / (b.0 - a.0) };
-        let ends = if a.0 == b.0 { [a.1, b.1] } else { [at(from), at(to)] };
-        (from <= to).then(|| gap(ends[0].min(ends[1]), ends[0].max(ends[1])))
-    });
-    gaps.fold(f64::INFINITY, f64::min)
-}
-
-/// The parts of a polyline that lie between `top` and `bottom`.
-pub fn clip(line: &[(f64, f64)], top: f64, bottom: f64) -> Vec<Vec<(f64, f64)>> {
-    let inside = |p: (f64, f64)| (top..=bottom).contains(&p.1);
-    let mut pieces = vec![];
-    let mut piece: Vec<(f64, f64)> =
-        line.first().copied().filter(|&p| inside(p)).into_iter().collect();
-    for pair in line.windows(2) {
-        let (a, b) = (pair[0], pair[1]);
-        if !inside(a) || !inside(b) {
-            // Where the segment crosses an edge, in the order of travel.
-            let crossing = |edge: f64| {
-                let t = (edge - a.1) / (b.1 - a.1);
-                ((0.0..=1.0).contains(&t) && a.1 != b.1).then_some((a.0 + t * (b.0 - a.0), edge))
-            };
-            let edges = if a.1 < b.1 { [top, bottom] } else { [bottom, top] };
-            for cut in edges.into_iter().filter_map(crossing) {
-                piece.push(cut);
-                if piece.len() > 1 && !inside(b) {
-                    pieces.push(std::mem::take(&mut piece));
-                }
-            }
-        }
-        if inside(b) {
-            piece.push(b);
-        } else if !piece.is_empty() {
-            pieces.push(std::mem::take(&mut piece));
-        }
-    }
-    pieces.push(piece);
-    pieces.retain(|p| !p.is_empty());
-    pieces
-}
-
-/// A polyline cut into dashes of `pattern`.
-fn dashes(line: &[(f64, f64)], pattern: &[f64]) -> Vec<Vec<(f64, f64)>> {
-    let (Some(&first), false) = (line.first(), pattern.is_empty()) else {
-        return vec![line.to_vec()];
-    };
-    let mut pieces = vec![];
-    let (mut part, mut left, mut piece) = (0, pattern[0], vec![first]);
-    for pair in line.windows(2) {
-        let (mut a, b) = (pair[0], pair[1]);
-        loop {
-            let length = (b.0 - a.0).hypot(b.1 - a.1);
-            if length < left {
-                left -= length;
-                break;
-            }
-            let t = left / length;
-            a = (a.0 + t * (b.0 - a.0), a.1 + t * (b.1 - a.1));
-            if part % 2 == 0 {
-                piece.push(a);
-                pieces.push(std::mem::take(&mut piece));
-            } else {
-                piece = vec![a];
-            }
-            part = (part + 1) % pattern.len();
-            left = pattern[part];
-        }
-        if part % 2 == 0 {
-            piece.push(b);
-        }
-    }
-    if piece.len() > 1 {
-        pieces.push(piece);
-    }
-    pieces
-}
-
 /// Where text stands relative to its place.
 #[derive(Clone, Copy)]
 pub struct Anchor(pub HPos, pub VPos);
@@ -559,22 +302,9 @@ pub fn use_plot(
     });
 }
 
-/// Four decimals and a true minus.
-pub fn four_decimals(value: f32) -> String {
-    format!("{value:.4}").replace('-', "−")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_power_of_ten_is_written_only_where_there_is_one() {
-        let written = [2.98e-8, 1e-7, 0.9999, 0.0, -4.0e12].map(|value| power_of_ten(value, 2));
-        assert_eq!(written, ["2.98·10⁻⁸", "10⁻⁷", "1", "0", "−4·10¹²"]);
-        assert_eq!(superscript(-123), "⁻¹²³");
-        assert_eq!((percent(0.25f32, 0), percent(0.12346, 2)), ("25%".into(), "12.35%".into()));
-    }
 
     #[test]
     fn ticks_are_round() {
@@ -632,92 +362,5 @@ mod tests {
         near(ends(&[0.0], None), (0.0, 1.0));
         let given = Axis::close([4.0].into_iter(), Some((0.0, 4.0)), None);
         near((given.from, given.to), (0.0, 4.0));
-    }
-
-    #[test]
-    fn text_has_the_room_it_takes() {
-        // As wide as DejaVu Sans, the widest font that "system-ui" is likely to be, draws them.
-        for (text, ems) in [("RNN", 2.19), ("guessing", 4.47), ("Elman, held out", 7.88)] {
-            let width = text_width(text, 1.0);
-            assert!((ems..1.15 * ems).contains(&width), "{text}: {width}");
-        }
-        assert_eq!(in_lines("held out", 13.0, 100.0, 2), ["held out"]);
-        let long = "BatchNorm, step 1’s everywhere";
-        assert_eq!(in_lines(long, 13.0, 150.0, 2), ["BatchNorm, step", "1’s everywhere"]);
-        assert_eq!(in_lines(long, 13.0, 90.0, 1), ["BatchNorm…"]);
-    }
-
-    #[test]
-    fn lines_keep_their_distance() {
-        let line = [(0.0, 0.0), (100.0, 100.0)];
-        assert_eq!(clearance(&line, (0.0, 10.0), (30.0, 40.0)), 20.0);
-        assert_eq!(clearance(&line, (30.0, 60.0), (40.0, 50.0)), 0.0);
-        assert_eq!(clearance(&line, (200.0, 210.0), (0.0, 10.0)), f64::INFINITY);
-        assert_eq!(clearance(&[(5.0, 5.0)], (0.0, 10.0), (8.0, 20.0)), 3.0);
-        assert_eq!(clearance(&[], (0.0, 10.0), (8.0, 20.0)), f64::INFINITY);
-    }
-
-    #[test]
-    fn numbers_are_short() {
-        let cases = [0.0, 1.0, 1200.0, -0.5, 1.0 / 3.0, 1e-9, 3.2e-7, 2.5e8, 123_456.0];
-        let texts = ["0", "1", "1200", "−0.5", "0.33333", "10⁻⁹", "3.2·10⁻⁷", "2.5·10⁸", "123456"];
-        assert_eq!(cases.map(short), texts);
-        assert_eq!(
-            [1.0 / 3.0, 0.063_736, 2.9288, 1234.6].map(brief),
-            ["0.3333", "0.06374", "2.929", "1235"]
-        );
-    }
-
-    #[test]
-    fn many_points_keep_their_spikes_and_gaps() {
-        let mut points: Vec<(f64, f64)> = (0..20_000).map(|i| (f64::from(i), 1.0)).collect();
-        points[7_777].1 = 9.0;
-        points[12_000].1 = f64::NAN;
-        points[15_000].1 = 0.0;
-        let x = Axis { from: 0.0, to: 20_000.0, log: false };
-        let lines = thin(&points, x, true, 500);
-        assert_eq!(lines.len(), 3);
-        assert!(lines.iter().map(Vec::len).sum::<usize>() <= 1010);
-        assert_eq!(lines.iter().flatten().map(|p| p.1).fold(0.0, f64::max), 9.0);
-        assert!(lines.iter().flatten().map(|p| p.0).is_sorted());
-        assert_eq!(thin(&points, x, false, 500).len(), 2);
-        assert_eq!(thin(&[], x, false, 500), Vec::<Vec<_>>::new());
-        let cut = Axis { from: 10.0, to: 20.0, log: false };
-        assert_eq!(thin(&points, cut, false, 500)[0].len(), 13);
-    }
-
-    #[test]
-    fn labels_do_not_overlap() {
-        let places = place_labels(&[50.0, 52.0, 10.0, 51.0], 16.0, 0.0, 200.0);
-        let mut sorted = places.clone();
-        sorted.sort_by(f64::total_cmp);
-        assert!(sorted.windows(2).all(|w| w[1] - w[0] > 15.99), "{places:?}");
-        assert_eq!(places[2], 10.0);
-        assert!((places[3] - 51.0).abs() < 1e-9, "the middle one stays: {places:?}");
-        let low = place_labels(&[199.0, 198.0], 16.0, 0.0, 200.0);
-        assert_eq!(low, [200.0, 184.0]);
-        let crowded = place_labels(&[5.0; 30], 16.0, 0.0, 100.0);
-        assert!(crowded.iter().all(|p| (0.0..=100.001).contains(p)));
-        assert!(place_labels(&[], 16.0, 0.0, 1.0).is_empty());
-    }
-
-    #[test]
-    fn lines_stay_in_their_plot() {
-        let line = [(0.0, -10.0), (10.0, 10.0), (20.0, 30.0), (30.0, 5.0)];
-        let pieces = clip(&line, 0.0, 20.0);
-        assert_eq!(pieces[0], [(5.0, 0.0), (10.0, 10.0), (15.0, 20.0)]);
-        assert_eq!(pieces[1], [(24.0, 20.0), (30.0, 5.0)]);
-        assert_eq!(clip(&[(0.0, -5.0), (10.0, 25.0)], 0.0, 20.0).len(), 1);
-        assert_eq!(clip(&[(0.0, 5.0)], 0.0, 20.0), [[(0.0, 5.0)]]);
-        assert!(clip(&[(0.0, -5.0), (1.0, -9.0)], 0.0, 20.0).is_empty());
-    }
-
-    #[test]
-    fn dashes_follow_the_line() {
-        let pieces = dashes(&[(0.0, 0.0), (10.0, 0.0), (10.0, 10.0)], &[6.0, 2.0]);
-        assert_eq!(pieces[0], [(0.0, 0.0), (6.0, 0.0)]);
-        assert_eq!(pieces[1], [(8.0, 0.0), (10.0, 0.0), (10.0, 4.0)]);
-        assert_eq!(pieces[2], [(10.0, 6.0), (10.0, 10.0)]);
-        assert_eq!(dashes(&[(0.0, 0.0)], &[6.0, 2.0]), Vec::<Vec<_>>::new());
     }
 }

@@ -3,7 +3,7 @@
 use crate::reactive::memo;
 use leptos::prelude::*;
 
-use super::{color::Rgb, plot::short, theme::Colors};
+use super::{color::Rgb, numbers::short, theme::Colors};
 
 /// Which colors stand for which values. None is ever rescaled to the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

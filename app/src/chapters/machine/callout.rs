@@ -13,9 +13,10 @@ use super::{
     scene::{Area, LEAST_CELL, Part, Scene},
 };
 use crate::figures::{
-    Colors, Hue, ValueMap, four_decimals, largest,
+    Colors, Hue, ValueMap, four_decimals,
+    labels::text_width,
+    largest,
     pen::{Anchor, MONO, Paint, Pen},
-    plot::text_width,
     svg::{escape, write_rect},
     token,
 };

@@ -13,10 +13,11 @@ use super::{
 use crate::{
     controls::grouped,
     figures::{
-        Hue, largest,
+        Hue,
+        labels::text_width,
+        largest,
         pen::{Anchor, Paint, Pen},
         percent,
-        plot::text_width,
         svg::escape,
         token,
     },

@@ -14,7 +14,7 @@ use crate::figures::{
     drag::dragging,
     export::Provenance,
     frame::{Files, Frame, choices},
-    plot::short,
+    short,
     sight::use_visible,
     theme::use_colors,
 };

@@ -8,9 +8,9 @@ use serde_json::json;
 use unroll_protocol::study::tokens::{Chain, Piece};
 
 use crate::figures::{
-    Provenance, Sheet, SheetExport, exact,
-    plot::{power_of_ten, short},
+    Provenance, Sheet, SheetExport, exact, power_of_ten,
     reading::{listener, walk},
+    short,
     token::{mark, spoken},
 };
 
