@@ -472,6 +472,12 @@ async fn head_of(entry: &Entry) -> Result<Head, Damaged> {
     Reader::new(|range| bytes[range].to_vec(), bytes.len())?.head()
 }
 
+/// The settings that were kept as the query of a link.
+fn settings(query: &str) -> Link {
+    let pairs = pairs_of(query);
+    Link::parse_query(pairs.iter().map(|(name, value)| (&**name, &**value))).0
+}
+
 async fn read(entry: &Entry) -> Result<Run, Damaged> {
     let buffer = JsFuture::from(entry.file.array_buffer()).await.map_err(|_| Damaged)?;
     let bytes = Uint8Array::new(&buffer);
@@ -480,8 +486,7 @@ async fn read(entry: &Entry) -> Result<Run, Damaged> {
     let head = reader.head()?;
     let body: Body = reader.next()?;
     let parameters = parameters(&mut reader, head.parameters).await?;
-    let pairs = pairs_of(&body.query);
-    let (link, _) = Link::parse_query(pairs.iter().map(|(name, value)| (&**name, &**value)));
+    let link = settings(&body.query);
     let merges = match has_merges(link.experiment().tokens) {
         true => reader.next()?,
         false => Vec::new(),

@@ -21,12 +21,12 @@ use super::{
     is_model,
     outgoing::{Outgoing, is_gpt2},
     run,
+    settings,
     shelf::Opened,
     study_file::{Reading, written},
 };
 use crate::{
     chapters,
-    controls::pairs_of,
     corpora,
     course::{go, use_lab},
     figures::{Curve, hand_over},
@@ -531,12 +531,6 @@ pub async fn head_of(model: &Blob) -> Result<Vec<u8>, Refusal> {
     let preamble = bytes(model, 0.0, begin).await?;
     let length = head_length(&preamble, model.size() as u64)? as f64;
     bytes(model, begin, begin + length).await
-}
-
-/// The settings of a link.
-pub fn settings(query: &str) -> Link {
-    let pairs = pairs_of(query);
-    Link::parse_query(pairs.iter().map(|(name, value)| (&**name, &**value))).0
 }
 
 /// Reads these ranges of a file one after the other; `take` gets the bytes of each with its number.

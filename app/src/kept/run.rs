@@ -21,9 +21,10 @@ use super::{
     archive::{self, Entry, Pieces, TAIL},
     incoming::{About, Beside, Incoming, Refusal, metadata},
     losses,
-    model_file::{Attempt, Parts, bytes, head_of, pour, settings},
+    model_file::{Attempt, Parts, bytes, head_of, pour},
     moments::{Earlier, left_out, past},
     outgoing::{Outgoing, is_gpt2},
+    settings,
 };
 use crate::{
     controls::MEMORY,
@@ -48,7 +49,7 @@ const LONGEST_LOSSES: f64 = 128e6;
 /// hold besides.
 const MOST_OF_MODEL: u64 = 3 * 4 * MAX_PARAMETERS + 16_000_000;
 /// Bytes that all compressed files of an archive may have together.
-const MOST_UNPACKED: u64 = 2_000_000_000;
+pub const MOST_UNPACKED: u64 = 2_000_000_000;
 
 #[wasm_bindgen]
 extern "C" {

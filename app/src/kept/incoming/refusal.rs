@@ -5,6 +5,7 @@ use core::fmt;
 use unroll_protocol::{SpecError, given::MAX_GIVEN_PARAMETERS, spec::MAX_PARAMETERS};
 
 use super::head::LARGEST_FILE;
+use crate::kept::{archive::TAIL, run::MOST_UNPACKED};
 
 /// Why a file can't be opened. `Display` is the sentence the page shows.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,11 +113,13 @@ impl fmt::Display for Refusal {
             Self::NotZip => write!(f, "It isn’t a zip file, or it is damaged."),
             Self::LargeZip => write!(
                 f,
-                "Unzipped, it is larger than 2 GB. Unzip it yourself, then open the folder."
+                "Unzipped, it is larger than {} GB. Unzip it yourself, then open the folder.",
+                MOST_UNPACKED / 1_000_000_000
             ),
             Self::LongZip => write!(
                 f,
-                "It holds so many files that their list alone takes more than 4 MB. Unzip it yourself, then open the folder."
+                "It holds so many files that their list alone takes more than {} MB. Unzip it yourself, then open the folder.",
+                TAIL >> 20
             ),
             Self::NoUnzip => {
                 write!(f, "This browser can’t unzip it. Unzip it yourself, then open the folder.")

@@ -7,8 +7,8 @@ use unroll_protocol::{
 };
 
 use crate::{
-    controls::{general, in_words, pairs_of},
-    kept::file::Head,
+    controls::{general, in_words},
+    kept::{self, file::Head},
     store::Store,
 };
 
@@ -26,8 +26,7 @@ pub(super) fn differences(head: &Head, built: &Link, own: &OwnText) -> Vec<Strin
     if head.query.is_empty() {
         return Vec::new();
     }
-    let pairs = pairs_of(&head.query);
-    let (kept, _) = Link::parse_query(pairs.iter().map(|(name, value)| (&**name, &**value)));
+    let kept = kept::settings(&head.query);
     let mut differences = Vec::new();
     if kept.corpus == Corpus::Own {
         // All texts of the learner's own are one setting.

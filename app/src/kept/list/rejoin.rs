@@ -1,15 +1,14 @@
 //! A twin that is far behind goes on from what was kept of it.
 
 use leptos::prelude::*;
-use unroll_protocol::{LearningRateSchedule, Link};
+use unroll_protocol::LearningRateSchedule;
 
 use crate::{
-    controls::pairs_of,
     kept::{
         elsewhere,
         file::{Head, checksum},
         folder::{self, Entry, RUNS},
-        head_of, is_twin, resumed,
+        head_of, is_twin, resumed, settings,
     },
     store::{Run, Store},
 };
@@ -46,8 +45,7 @@ pub async fn rejoin(store: Store, most: u32) {
 /// Whether what was kept is further than the model on show, and of the same settings and text.
 fn fits(store: Store, head: &Head) -> bool {
     let Some(step) = store.step.try_get_untracked() else { return false };
-    let pairs = pairs_of(&head.query);
-    let (kept, _) = Link::parse_query(pairs.iter().map(|(name, value)| (&**name, &**value)));
+    let kept = settings(&head.query);
     let sum = store.source.with_untracked(|source| checksum(source.text.as_bytes()));
     head.step > step
         && !head.query.is_empty()
