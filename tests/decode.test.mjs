@@ -101,12 +101,21 @@ test("the lab begins with its writing, also of a model that is trained, and with
   await eventually(() => parameter(page, "view") === "writing", "the first beat's view");
   assert.equal(await number(page, "loss-step"), HEAD_START);
   assert.equal(await byId(page, "drafts").locator(".draft-step").first().textContent(), "untrained");
-  // And decoding with the model's own shares.
+  // And decoding with the model's own shares, whichever way one comes.
   await page.goto(`${site.url}?chapter=machine${SMALL}`);
   await ledOn(page);
   await byId(page, "chapter-next").click();
   await byId(page, "chapter-decode").waitFor();
-  await eventually(() => parameter(page, "temperature") === "1", "temperature 1");
+  const temperature = byId(page, "control-temperature");
+  assert.equal(await temperature.inputValue(), "1");
+  await slide(page, "temperature", 0.8);
+  await eventually(() => parameter(page, "temperature") === "0.8", "the link says what differs");
+  await page.reload();
+  await live(page, "decode");
+  assert.equal(await temperature.inputValue(), "0.8");
+  await page.goto(`${site.url}?chapter=decode${SMALL}`);
+  await live(page, "decode");
+  assert.equal(await byId(page, "control-temperature").inputValue(), "1");
 });
 
 test("one press writes the character that the number falls on", async (t) => {

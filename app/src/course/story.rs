@@ -27,6 +27,8 @@ pub struct Told {
     pub set: Option<SetStage>,
 }
 
+/// The setting that names the view on the stage.
+const VIEW: &str = "view";
 /// After so long without a further movement, the beat that was scrolled to is in focus.
 const SETTLED: Duration = Duration::from_millis(140);
 /// How far below the column's top a beat that is brought into view begins, as a share of its height.
@@ -65,15 +67,18 @@ fn staged(link: &Link, told: &Link, set: SetStage) -> Link {
 }
 
 /// The stage of the chapter on show as one of its beats sets it, for links. A link that names no beat
-/// opens the chapter's own stage.
+/// opens the chapter's own view.
 fn usual_stage(
     chapter: unroll_protocol::link::Chapter,
     number: u32,
     set: Option<SetStage>,
 ) -> Link {
     let mut usual = Link { chapter, ..Link::default() };
-    if let Some(set) = set.filter(|_| number > 0) {
+    if let Some(set) = set {
         set(&mut usual);
+    }
+    if number == 0 {
+        usual.view.clear();
     }
     Link { idea: number, ..usual }
 }
@@ -99,9 +104,12 @@ pub fn use_beats(store: Store, sets: Vec<Option<SetStage>>) -> Beats {
     let beats = Beats { store, sets, told: StoredValue::new(told), number };
     match store.take_way() {
         Some(Way::Address(given)) if link.idea > 0 => beats.open(&link, &given),
+        Some(Way::Address(given)) => {
+            beats.begin(&link, |name| name != VIEW && !given.iter().any(|given| given == name));
+        }
         Some(Way::Link) if link.idea > 0 => beats.open(&link, &[]),
-        Some(Way::Link) => beats.begin(&link),
-        _ => {}
+        Some(Way::Link) => beats.begin(&link, |_| true),
+        None => {}
     }
     let usual = memo(move || {
         let chapter = store.link.with(|link| link.chapter);
@@ -125,15 +133,16 @@ impl Beats {
         self.sets.with_value(Vec::len) as u32
     }
 
-    /// Begins with the first beat, but for what the learner had set here before.
-    fn begin(self, link: &Link) {
+    /// Begins with what the first beat says of the settings that are `open` to it, but for what the learner had
+    /// set here before.
+    fn begin(self, link: &Link, open: impl Fn(&str) -> bool) {
         let Some(set) = self.set_of(0) else { return };
         let (mut about, usual) = (self.told.get_value(), self.told.get_value());
         set(&mut about);
         let mut next = link.clone();
         for setting in unroll_protocol::link::settings() {
             let (meant, untouched) = ((setting.get)(&about), (setting.get)(&usual));
-            if meant != untouched && (setting.get)(link) == untouched {
+            if meant != untouched && (setting.get)(link) == untouched && open(setting.name) {
                 (setting.set)(&mut next, meant);
             }
         }
@@ -150,7 +159,7 @@ impl Beats {
         let mut next = staged(&told, &told, set);
         let is_given = |name: &str| given.iter().any(|given| given == name);
         for setting in unroll_protocol::link::settings() {
-            let about = setting.of == Some(link.chapter) || setting.name == "view";
+            let about = setting.of == Some(link.chapter) || setting.name == VIEW;
             if !about || is_given(setting.name) {
                 (setting.set)(&mut next, (setting.get)(link));
             }
