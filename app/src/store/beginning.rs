@@ -97,14 +97,14 @@ impl Store {
             self.notify(Severity::Refusal, error.to_string());
             return;
         }
+        // The old model is kept first: the engine answers commands in order.
+        self.keep_previous();
         self.keeping(|keeping| keeping.anew(None));
         if !self.is_open() {
             self.take_source(source);
             self.built.set(link);
             return;
         }
-        // The old model is kept first: the engine answers commands in order.
-        self.keep_previous();
         self.send_start(Starting { link, source, curve: None, past: None }, None);
     }
 
