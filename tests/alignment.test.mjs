@@ -107,6 +107,9 @@ test("the line is yet to come when the chapter opens, and rows keep their height
   const story = (number) => byId(page, `beat-${number}`).innerText();
   const height = () => byId(page, "alignment-weights-cells").evaluate((cells) => cells.clientHeight);
   await eventually(async () => /hold \d+% of their rows’ weight\. Press Train/.test(await story(3)));
+  // A lead that cannot be read off the percentages is none; the row that is asked about is not yet on show.
+  assert.match(await story(1), /No character stands out yet\. Train, and watch/);
+  assert.equal(await byId(page, "alignment-output-0-0").getAttribute("aria-selected"), "true");
   const before = await height();
   assert.match(await byId(page, "figure-alignment").innerText(), /95%[^]*the model without attention writes[^]*Red marks a mistake/i);
   await train(page, 200);

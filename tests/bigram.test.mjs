@@ -75,7 +75,7 @@ test("a cell says how often one character followed another", async (t) => {
   await page.keyboard.press("Enter");
   const sums = byId(page, "bigram-sums");
   await page.locator('[data-testid="bigram-sums"]', { hasText: `${count} / ${total}` }).waitFor();
-  const text = await sums.textContent();
+  const text = (await sums.textContent()).replaceAll("−", "-");
   const [, a, k, b, v, smoothed] = text.match(/\((\d+) \+ ([\d.]+)\) \/ \((\d+) \+ [\d.]+ · (\d+)\) = ([\d.]+)/);
   const expected = (Number(a) + Number(k)) / (Number(b) + Number(k) * Number(v));
   assert(Math.abs(Number(smoothed) - expected) < 1e-4, text);

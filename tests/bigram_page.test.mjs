@@ -74,6 +74,21 @@ test("the guess outlives a click elsewhere, and a later idea ends it", async (t)
   assert(!(await hidden()));
 });
 
+test("smoothed, a row shows what each count had and has, and no answer that nobody gave", async (t) => {
+  const page = await opened(t, "&bigram-view=smoothed&bigram-k=5&bigram-row=113");
+  await live(page, "bigram-row");
+  const figure = byId(page, "figure-bigram-row");
+  await eventually(async () => /others together/.test(await figure.innerText()));
+  const shares = [...(await figure.innerText()).matchAll(/([\d.]+)% \/ ([\d.]+)%/g)].map((pair) => pair.slice(1).map(Number));
+  assert.equal(shares.length, 11);
+  assert(shares[0][0] === 100 && shares[0][1] < 10 && shares[1][0] === 0 && shares[1][1] > 0, `${shares}`);
+  for (const at of [0, 1]) {
+    const sum = shares.reduce((sum, pair) => sum + pair[at], 0);
+    assert(Math.abs(sum - 100) < 1, `${sum}`);
+  }
+  assert.equal(await figure.locator("li.marked").count(), 0);
+});
+
 test("any character's row can be had from the list, also without the matrix having room for it", async (t) => {
   const page = await opened(t, "&bigram-shown=5");
   assert.match(await text(page, "bigram-cut"), /The 5 most frequent of 56/);

@@ -85,6 +85,7 @@ test("a model that nobody has trained takes its first steps by itself, and is no
   await numberUntil(page, "loss-step", (step) => step < HEAD_START, "less");
   await ledOn(page);
   assert.equal(await text(page, "warmed"), hint);
+  assert.equal(await byId(page, "bring-back").count(), 0, "there is nothing to go back to");
   const step = await train(page, HEAD_START + 10);
   await page.locator('[data-testid="kept-run"]', { hasText: `step ${step},` }).waitFor();
   assert.equal(await byId(page, "kept-run").count(), 1, "what nobody trained is not kept");
@@ -113,9 +114,11 @@ test("the lab begins with its writing, also of a model that is trained, and with
   await page.reload();
   await live(page, "decode");
   assert.equal(await temperature.inputValue(), "0.8");
-  await page.goto(`${site.url}?chapter=decode${SMALL}`);
-  await live(page, "decode");
-  assert.equal(await byId(page, "control-temperature").inputValue(), "1");
+  for (const [idea, value] of [["", "1"], ["&idea=1", "0"], ["&idea=1&temperature=0.7", "0.7"]]) {
+    await page.goto(`${site.url}?chapter=decode${SMALL}${idea}`);
+    await live(page, "decode");
+    assert.equal(await temperature.inputValue(), value, idea);
+  }
 });
 
 test("one press writes the character that the number falls on", async (t) => {
@@ -146,6 +149,30 @@ test("one press writes the character that the number falls on", async (t) => {
   assert(rows[0].chosen);
 });
 
+test("what is written is seen, however long the sentence is", async (t) => {
+  const page = await open(t, "choose", `${SMALL}&temperature=1`);
+  const beyond = () => byId(page, "probe-input").evaluate(({ parentElement: strip }) => ({
+    before: strip.scrollLeft, after: strip.scrollWidth - strip.clientWidth - strip.scrollLeft,
+  }));
+  const atEnd = async () => {
+    const { before, after } = await beyond();
+    return before > 0 && after < 2;
+  };
+  const typed = "the cat sat on the mat and ".repeat(4);
+  await byId(page, "probe-input").fill(typed);
+  await settled(page);
+  // One who edits it stays where the caret is.
+  await byId(page, "probe-input").press("Home");
+  await page.keyboard.type("x");
+  await settled(page);
+  assert((await beyond()).before < 20, "the beginning is seen");
+  await byId(page, "decode-write").click();
+  await eventually(async () => (await sentence(page)).length > typed.length + 1, "it is written");
+  await eventually(atEnd, "the end is seen");
+  await chooseView(page, "beside");
+  await eventually(atEnd, "in another view too");
+});
+
 test("the picture is read by keyboard alone", async (t) => {
   const page = await open(t);
   await byId(page, "decode-picture").focus();
@@ -173,14 +200,14 @@ test("seven ways go on with the same sentence, and the same link writes the same
     for (const row of rows) (ways[row.text] ??= []).push(row);
     return ways;
   };
-  const page = await open(t, "beside", `${SMALL}&step=30`);
+  const page = await open(t, "beside", `${SMALL}&step=30&temperature=0.8`);
   await eventually(async () => (await text(page, "decode-step")).includes("step 30"), "of the trained model");
   const ways = await done(page);
   assert.deepEqual(Object.keys(ways), ["Greedy (0)", "Cool (0.5)", "Unchanged (1)", "Hot (1.6)", "Top k 5", "Top p 0.9", "Yours"]);
   const mean = (rows) => sum(rows.map((row) => row.surprise)) / rows.length;
   assert(mean(ways["Greedy (0)"]) < mean(ways["Unchanged (1)"]), "greedy is less surprising");
   assert(mean(ways["Unchanged (1)"]) < mean(ways["Hot (1.6)"]), "hot is more surprising");
-  const again = await open(t, "beside", `${SMALL}&step=30`);
+  const again = await open(t, "beside", `${SMALL}&step=30&temperature=0.8`);
   await eventually(async () => (await text(again, "decode-step")).includes("step 30"), "of the trained model");
   assert.deepEqual(await done(again), ways);
   await byId(again, "decode-again").click();

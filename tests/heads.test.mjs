@@ -111,7 +111,9 @@ test("switching heads off: several at once, with the change of the loss", async 
   const [before, after] = [await number(page, "heads-before"), await number(page, "heads-after")];
   const change = Number((await byId(page, "heads-change").textContent()).replace("−", "-"));
   assert(Math.abs(after - before - change) < 2e-4, `${before} ${after} ${change}`);
-  assert.match(await byId(page, "heads-cost").textContent(), /± 0\.\d+ nats.*1024 characters in 16 windows/);
+  const cost = byId(page, "heads-cost");
+  assert.match(await cost.textContent(), /± 0\.\d+ nats.*1024 characters in 16 windows/);
+  assert(await cost.evaluate((said) => said.scrollHeight <= said.clientHeight), "all of it is in sight");
   // Exactly nothing is written by what is off.
   await openView(page, "numbers");
   await eventually(async () => (await value(page, 1, 1, "written")) === 0);
@@ -135,6 +137,15 @@ test("a cell of the enlarged head is worked out, and a link opens it", async (t)
   await inspector.waitFor();
   assert.deepEqual([await inspector.getAttribute("data-query"), await inspector.getAttribute("data-key")], ["9", "8"]);
   assert.match(await byId(page, "inspector-title").textContent(), /layer 1, head 2/);
+  // The last step is below the fold; its link leads there, by keyboard too.
+  const last = inspector.locator("h4").last();
+  await byId(page, "inspector-step-4").press("Enter");
+  await eventually(() => last.evaluate((heading) => heading === document.activeElement));
+  const tops = await last.evaluate((heading) => [
+    heading.getBoundingClientRect().top,
+    heading.closest(".inspector").querySelector(".inspector-head").getBoundingClientRect().bottom,
+  ]);
+  assert(tops[0] >= tops[1] && tops[0] < tops[1] + 400, `${tops}`);
   await byId(page, "inspector-key-before").click();
   await eventually(async () => parameter(page, "heads-key") === "8");
   await byId(page, "inspector-close").click();

@@ -156,8 +156,33 @@ test("heads and blocks are opened in the picture", async (t) => {
   await settled(page);
   const second = await exported(page, "machine");
   assert.deepEqual([second.block, second.head], [2, 1]);
+  // What was read there is another part now.
+  assert.match(await readout(page), /^Point at anything/);
   const other = await open(t, `${SMALL}&head=2`);
   assert.equal(await byId(other, "machine-picture").getAttribute("data-head"), "2");
+});
+
+test("an opened block has no box before it, and the buttons stay where they are", async (t) => {
+  const page = await open(t, `${SMALL}&layer=2`);
+  const left = async () => Math.round((await byId(page, "machine-back").boundingBox()).x);
+  const first = await left();
+  for (let i = 1; i <= 7; i++) {
+    await byId(page, "machine-on").click();
+    await eventually(async () => (await byId(page, "machine-stage").textContent()).startsWith(`${i} of 7`));
+    assert.equal(await left(), first, `step ${i}`);
+    await drawn(page);
+    assert.equal(await page.locator(".machine-callout").count(), i === 6 ? 0 : 1, `the box of step ${i}`);
+  }
+});
+
+test("the beat about the lines shows them first of all", async (t) => {
+  const page = await open(t, `${SMALL}&idea=2`);
+  const strong = () => page.locator('.machine-picture path[stroke="var(--hidden)"][stroke-width="3"]').count();
+  await eventually(async () => (await strong()) === 24, "a strong line a row");
+  await byId(page, "machine-on").click();
+  await eventually(async () => (await strong()) === 0, "a step is about its own part");
+  await byId(page, "machine-back").click();
+  await eventually(async () => (await strong()) === 24, "back on the whole way");
 });
 
 test("any sentence has a picture or a clear sentence", async (t) => {

@@ -86,6 +86,32 @@ test("the figure starts folded and unrolls one step per press", async (t) => {
   await columns(page, 1);
 });
 
+test("the likeliest stands on top, and a loop alone has no truth", async (t) => {
+  const page = await open(t);
+  const names = page.locator(".rnn-names text:visible");
+  assert.doesNotMatch((await names.allTextContents()).join(" "), /truth|loss/);
+  await byId(page, "rnn-unroll").click();
+  await columns(page, 1);
+  assert.match((await names.allTextContents()).join(" "), /truth loss expects/);
+  const expects = (await exported(page, "unrolled")).columns[0].expects.map(([name]) => name);
+  const bars = await byId(page, "rnn-column-1").locator(".rnn-bar-name").evaluateAll((names) =>
+    names.map((name) => [Number(name.getAttribute("y")), name.textContent]).sort((a, b) => a[0] - b[0]),
+  );
+  assert.deepEqual(bars.map(([, name]) => name.replace("␣", " ").replace("⏎", "\n")), expects);
+});
+
+test("the beat of the loop follows it once around for each character", async (t) => {
+  const page = await open(t, "&idea=1", { reducedMotion: "no-preference" });
+  await byId(page, "probe-input").fill("abc");
+  const loop = byId(page, "rnn-loop");
+  await loop.locator("text", { hasText: "t = 2" }).waitFor();
+  assert.equal(await loop.locator(".rnn-now").textContent(), "b");
+  await loop.locator("text", { hasText: "t = 1 … 3" }).waitFor();
+  assert.equal(await loop.locator(".rnn-dot").count(), 0);
+  const still = await open(t, "&idea=1", { reducedMotion: "reduce" });
+  assert.equal(await byId(still, "rnn-loop").locator(".rnn-dot").count(), 0);
+});
+
 test("it plays by itself to the end and can be stopped", async (t) => {
   const page = await open(t);
   await byId(page, "probe-input").fill("abcd");

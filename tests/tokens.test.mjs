@@ -85,6 +85,23 @@ test("merge one pair at a time: the token count falls by the pair's count, the v
   await eventually(async () => parameter(page, "tokens-merges") !== "8");
 });
 
+test("merging on stops where the sentence changes, and what changes nothing is said to", async (t) => {
+  const page = await open(t);
+  const status = () => text(page, "merge-last");
+  assert.match(await status(), /became id 261\. Not in your sentence, but [\d,]+ times in the text: [\d,]+ tokens now\.$/);
+  let most = 0;
+  for (let press = 0; press < 4; press++) {
+    const [tokens, ids] = [(await chips(page, "pairs")).length, await vocabulary(page)];
+    await byId(page, "merge-on").click();
+    await eventually(async () => (await chips(page, "pairs")).length < tokens);
+    assert.match(await status(), /The text got [\d,]+ tokens shorter/);
+    const made = (await vocabulary(page)) - ids;
+    await eventually(() => parameter(page, "tokens-merges") === String(5 + made + most));
+    most += made;
+  }
+  assert(most > 4, `${most} merges`);
+});
+
 test("merges answer at once, also while the model they belong to trains", async (t) => {
   const page = await open(t, "&tokens-scheme=pairs&tokens-merges=40");
   await byId(page, "train-toggle").click();
@@ -208,6 +225,10 @@ test("the factors of a sentence multiply out, an end token last", async (t) => {
   assert(Math.abs(sum - shown) < 0.01, `${sum} ${shown}`);
   const product = asNumber(await text(page, "chain-product"));
   assert(Math.abs(Math.log(product) - shown) < 0.01, `${product}`);
+  // A card is as wide as its word.
+  const cut = await cards.locator(".factor-token, .factor-before").evaluateAll((all) =>
+    all.filter((part) => part.scrollWidth > part.parentElement.clientWidth).map((part) => part.textContent));
+  assert.deepEqual(cut, []);
   // A period makes the end likely.
   const end = async () => asNumber(await page.locator(".factor-value").last().textContent());
   const before = await end();

@@ -1,11 +1,11 @@
 //! The sentence whose attention is shown.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::{Tokens, Trace};
 
 use crate::{
-    figures::{Editor, own, tint},
-    reactive::memo,
+    figures::{Editor, canvas::use_size, own, tint},
+    reactive::{effect, memo},
     store::Store,
 };
 
@@ -53,7 +53,12 @@ pub fn use_probe() -> Editor {
 /// A field in which each character stands in a cell of its own, as the tokens of a sentence do, or each
 /// token on a ground of its own: typed, pasted and read out as any text field.
 #[component]
-pub fn TokenField(editor: Editor) -> impl IntoView {
+pub fn TokenField(
+    editor: Editor,
+    /// Whether it is read from its end, where a model goes on: what is out of sight is the beginning.
+    #[prop(default = true)]
+    ends: bool,
+) -> impl IntoView {
     let Editor { label, value, on_input, note, problem, tokens } = editor;
     let whole = memo(move || tokens.with(Option::is_some));
     // A last line that is empty counts too.
@@ -63,10 +68,27 @@ pub fn TokenField(editor: Editor) -> impl IntoView {
     let longest =
         move || value.with(|v| v.split('\n').map(|line| line.chars().count()).max().unwrap_or(0));
     let lines = move || value.with(|v| v.split('\n').count());
+    let strip = NodeRef::<html::Div>::new();
+    let is_cut = RwSignal::new(false);
+    if ends {
+        let size = use_size(strip);
+        effect(move || {
+            size.track();
+            let (longest, last) = (longest(), value.with(|v| last_line(v)));
+            // Once the field is as wide as its new text.
+            request_animation_frame(move || {
+                // The field may be gone by then.
+                if let Some(strip) = strip.try_get_untracked().flatten() {
+                    show_end(&strip, (last + 1) as f64 / (longest + 1) as f64);
+                }
+            });
+        });
+    }
     view! {
         <div class="probe">
             <label for=own("probe", "input")>{label}</label>
-            <div class="probe-strip" class:whole=whole>
+            <div class="probe-strip" class:whole=whole class:cut=move || is_cut.get() node_ref=strip
+                on:scroll=move |event| is_cut.set(event_target::<web_sys::Element>(&event).scroll_left() > 0)>
                 {move || whole.get().then(|| view! {
                     <div class="probe-ground" aria-hidden="true" translate="no" data-testid="probe-tokens"
                         inner_html=move || ground().unwrap_or_default()></div>
@@ -87,6 +109,20 @@ pub fn TokenField(editor: Editor) -> impl IntoView {
         </div>
     }
     .into_any()
+}
+
+/// Characters of a text's last line.
+fn last_line(text: &str) -> usize {
+    text.rsplit('\n').next().map_or(0, |line| line.chars().count())
+}
+
+/// Scrolls a field so that its last line's end, at this part of its width, is seen. While one edits it, it
+/// follows the caret.
+fn show_end(strip: &web_sys::HtmlElement, part: f64) {
+    if !strip.matches(":focus-within").unwrap_or_default() {
+        let end = f64::from(strip.scroll_width()) * part;
+        strip.set_scroll_left(end as i32 - strip.client_width());
+    }
 }
 
 /// Which characters in the model's sight it has never met.

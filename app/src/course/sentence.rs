@@ -48,7 +48,7 @@ pub fn Sentence(
     label: &'static str,
     #[prop(into)] problem: Signal<Option<String>>,
 ) -> impl IntoView {
-    view! { <TokenField editor=use_sentence(label, problem)/> }.into_any()
+    view! { <TokenField editor=use_sentence(label, problem) ends=false/> }.into_any()
 }
 
 /// The sentence for a figure that is written in itself.

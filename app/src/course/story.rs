@@ -160,7 +160,9 @@ impl Beats {
         let is_given = |name: &str| given.iter().any(|given| given == name);
         for setting in unroll_protocol::link::settings() {
             let about = setting.of == Some(link.chapter) || setting.name == VIEW;
-            if !about || is_given(setting.name) {
+            // A chapter about the lab's model sets what is the lab's.
+            let is_set = (setting.get)(&next) != (setting.get)(&told);
+            if is_given(setting.name) || !(about || is_set) {
                 (setting.set)(&mut next, (setting.get)(link));
             }
         }

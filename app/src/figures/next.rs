@@ -31,11 +31,15 @@ fn query_name(view: Memo<Option<HeadView>>, selection: Selection) -> String {
     })
 }
 
-/// What really comes after the shown token, and how likely the model found it.
-fn truth(view: Memo<Option<HeadView>>, selection: Selection) -> Option<String> {
+/// What really comes after the shown token, and how likely the model found it; `at_end` where nothing does.
+fn truth(
+    view: Memo<Option<HeadView>>,
+    selection: Selection,
+    at_end: &'static str,
+) -> Option<String> {
     let query = selection.focus()?.query;
     if query + 1 == selection.size() {
-        return Some("Nothing follows it here.".into());
+        return Some(at_end.into());
     }
     view.with(|v| {
         let view = v.as_ref()?;
@@ -95,7 +99,7 @@ pub fn NextToken(view: Memo<Option<HeadView>>, selection: Selection) -> impl Int
         };
         largest(view.next(query), ROWS).into_iter().map(bar).collect()
     });
-    let truth = move || truth(view, selection);
+    let truth = move || truth(view, selection, "The sentence ends here.");
     view! {
         <section class="panel" data-testid="next-token">
             <h3>
@@ -142,7 +146,8 @@ pub fn NextFigure(
     let title =
         Signal::derive(move || format!("After {} the model expects", query_name(view, selection)));
     let note = Signal::derive(move || {
-        let said = [truth(view, selection), others(view, selection, SHOWN)];
+        let at_end = "Your sentence ends here, so there is no right answer to compare.";
+        let said = [truth(view, selection, at_end), others(view, selection, SHOWN)];
         said.into_iter().flatten().collect::<Vec<_>>().join(" ")
     });
     view! { <BarsFigure name="next" title bars top=SHOWN provenance hue=Hue::Output note /> }

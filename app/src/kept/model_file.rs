@@ -20,14 +20,12 @@ use super::{
     incoming::{Beside, Incoming, PREAMBLE, Refusal, head_length},
     is_model,
     outgoing::{Outgoing, is_gpt2},
-    run,
-    settings,
+    run, settings,
     shelf::Opened,
     study_file::{Reading, written},
 };
 use crate::{
-    chapters,
-    corpora,
+    chapters, corpora,
     course::{go, use_lab},
     figures::{Curve, hand_over},
     reactive::{effect, next_task},

@@ -191,7 +191,8 @@ impl Store {
         if self.pace.try_update_value(|pace| core::mem::take(&mut pace.keep_previous)) == Some(true)
         {
             self.on_previous(checkpoint);
-        } else {
+        } else if self.pace.with_value(|pace| pace.starting.is_empty()) {
+            // Else it is of a model that goes, and `keeping` is about the one that comes.
             self.pace.update_value(|pace| pace.saved = Some(Arc::from(checkpoint)));
             // A twin looks like a page in another's frame, in which nothing is kept.
             let embedded = self.link.with_untracked(|link| link.embed);

@@ -129,6 +129,8 @@ impl Pace {
             CommandKind::Start => {
                 self.starting.pop_front();
                 self.run_on = false;
+                // What came of the model that was to go was not taken.
+                self.saved_step = 0;
             }
             CommandKind::Save => self.keep_previous = false,
             _ => {}

@@ -287,18 +287,23 @@ fn AlignmentChapter() -> impl IntoView {
 
 /// What the text reads off the models.
 fn lives(page: Page) -> Vec<Live> {
-    // The source character read most, and its weight.
+    // The source character read most, its weight, and by how much it leads.
     let most = move |at: usize| {
         page.alignment.with(|a| {
             let decoded = a.decoded.iter().find(|decoded| !decoded.weights.is_empty())?;
             (at < decoded.tokens.len()).then_some(())?;
             let row = decoded.row(at);
             let most = (0..row.len()).max_by(|i, j| row[*i].total_cmp(&row[*j]))?;
-            Some((most, row[most]))
+            let others = (0..row.len()).filter(|other| *other != most);
+            let lead = row[most] - others.map(|other| row[other]).fold(0.0, f32::max);
+            Some((most, row[most], lead))
         })
     };
     let read = move |at: usize| {
-        let read = most(at).and_then(|(most, weight)| {
+        let read = most(at).and_then(|(most, weight, lead)| {
+            if lead < LEADS {
+                return Some("No character stands out yet.".to_owned());
+            }
             let source = page.alignment.with(|a| Some(name_at(a.source.get(most)?, most)))?;
             Some(format!("Now {source} gets the most, {}.", percent(weight, 0)))
         });
@@ -307,7 +312,7 @@ fn lives(page: Page) -> Vec<Live> {
     let reverses = memo(move || page.settings.with(|s| s.task == PairTask::Reverse));
     let first = memo(move || {
         let length = page.alignment.with(|a| a.source.len());
-        let found = most(0).is_some_and(|(most, weight)| most + 1 == length && weight >= FOUND);
+        let found = most(0).is_some_and(|(most, weight, _)| most + 1 == length && weight >= FOUND);
         let then = match found && reverses.get() {
             true => "The decoder has learned this. Press “Replay” to see how.",
             false => "Train, and watch this change.",
@@ -349,6 +354,8 @@ fn lives(page: Page) -> Vec<Live> {
 
 /// From this weight on a character is said to have been found.
 const FOUND: f32 = 0.5;
+/// Weights nearer to each other than this look alike.
+const LEADS: f32 = 0.01;
 
 /// How often each model is right over sources of these `lengths`, as a sentence.
 fn how_often(lengths: &str, shares: &[(AttentionKind, f32)]) -> String {

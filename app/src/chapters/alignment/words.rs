@@ -112,7 +112,8 @@ pub const SCRIPT: Script = Script {
                    Yoshua Bengio suspected the single vector. They let the decoder look back at the source for \
                    each word, and called this a mechanism of [attention](attention). Here a model with attention \
                    learns beside one without. Press Train, and watch: do the squares form a pattern?",
-            set: |_| {},
+            // The next beat asks about the third row.
+            set: |link| link.alignment.at = 1,
             asks: &[],
         },
         Beat {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use leptos::{ev, prelude::*};
-use unroll_protocol::study::bigram::{NONE, Order, Row, ask, smoothed};
+use unroll_protocol::study::bigram::{NONE, Order, Row, View, ask, smoothed};
 
 use super::{code_point, named, short, table::is_reached, use_vocabulary};
 use crate::{
     course::{use_lab, use_provenance, use_setting},
-    figures::{Bar, BarsFigure, Hue, own, power_of_ten},
+    figures::{Bar, BarsFigure, Hue, own, percent, power_of_ten},
     questions::{use_answer, use_fixed_answer},
     reactive::memo,
     store::Store,
@@ -96,14 +96,25 @@ fn commonest(row: &Row) -> u32 {
     best.map_or(0, |id| id as u32)
 }
 
-/// All that followed one character, counted and, once that is reached, trained; and the arithmetic of one
-/// pair.
+/// All that followed one character, counted and, where the matrix shows that, smoothed or trained; and the
+/// arithmetic of one pair.
 #[component]
 pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
     let vocabulary = use_vocabulary();
     let next = use_setting(|link| &mut link.bigram.next);
     let view = use_setting(|link| &mut link.bigram.view);
-    let compares = memo(move || is_reached(view.get()).1);
+    let k = use_setting(|link| &mut link.bigram.k);
+    // What the counts are compared with.
+    let other = memo(move || match view.get() {
+        View::Counts => "",
+        View::Smoothed => "smoothed",
+        View::Trained | View::Difference => "trained",
+    });
+    let compared = move |row: &Row, id: usize| match other.get() {
+        "" => None,
+        "smoothed" => Some(share(row, id, k.get())),
+        _ => Some(row.trained[id]),
+    };
     // Followers, likeliest first.
     let order = memo(move || {
         row.with(|row| {
@@ -119,27 +130,35 @@ pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
     let bars = memo(move || {
         row.with(|row| {
             let Some(row) = row else { return Vec::new() };
-            let share = |id: usize| {
-                smoothed(row.counts[id], row.total, 0.0, row.counts.len()).unwrap_or(0.0) as f32
-            };
-            let chosen = chosen(row, &vocabulary.get(), next.get(), &order.get());
+            // What nobody has chosen is not marked: it would look like an answer.
+            let chosen = chosen(row, &vocabulary.get(), next.get(), &[]);
             let bar = |&id: &usize| Bar {
                 name: vocabulary.with(|v| short(v, id as u32)),
                 spoken: vocabulary.with(|v| named(v, id as u32)),
-                probability: share(id),
+                probability: share(row, id, 0.0),
                 marked: Some(id) == chosen,
-                compare: compares.get().then_some(row.trained[id]),
+                compare: compared(row, id),
             };
-            // What never followed is said in one line, unless training gives it a share.
-            let listed = |id: &&usize| compares.get() || row.total == 0 || row.counts[**id] > 0;
+            // What never followed is said in one line, unless it has a share by now.
+            let listed =
+                |id: &&usize| !other.get().is_empty() || row.total == 0 || row.counts[**id] > 0;
             order.with(|order| order.iter().filter(listed).take(LISTED).map(bar).collect())
         })
     });
     let note = memo(move || {
-        let left_out = |row: &Arc<Row>| left_out(&row.counts);
         row.with(|row| {
-            let row = row.as_ref().filter(|row| !compares.get() && row.total > 0);
-            row.map(left_out).unwrap_or_default()
+            let Some(row) = row else { return String::new() };
+            if other.get().is_empty() {
+                return if row.total > 0 { left_out(&row.counts) } else { String::new() };
+            }
+            let rest = order.with(|order| order.get(LISTED..).map(<[usize]>::to_vec));
+            let Some(rest) = rest.filter(|rest| !rest.is_empty()) else { return String::new() };
+            let sum = |share: &dyn Fn(usize) -> f32| {
+                percent(rest.iter().map(|&id| share(id)).sum::<f32>(), 1)
+            };
+            let before = sum(&|id| share(row, id, 0.0));
+            let now = sum(&|id| compared(row, id).unwrap_or_default());
+            format!("{} others together: {before} / {now}", rest.len())
         })
     });
     let title = memo(move || {
@@ -166,7 +185,7 @@ pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
                 provenance=provenance
                 note
                 hue=Hue::Output
-                compare_name=if compares.get() { "trained" } else { "" }
+                compare_name=other.get()
                 value_name="counted"
                 on_pick=Callback::new(move |at: usize| {
                     let id = order.with_untracked(|order| order.get(at).copied());
@@ -182,6 +201,11 @@ pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
         {figure}
     }
     .into_any()
+}
+
+/// The share of one follower in its row, with `k` added to every count.
+fn share(row: &Row, id: usize, k: f32) -> f32 {
+    smoothed(row.counts[id], row.total, k.into(), row.counts.len()).unwrap_or(0.0) as f32
 }
 
 /// What the list of a row has no lines for, in words.
@@ -216,6 +240,11 @@ fn arithmetic(row: &Row, id: usize, vocabulary: &[String], reached: (bool, bool)
     let log_sum = f64::from(largest) + sum.ln();
     let trained = f64::from(row.trained[id]);
     let share = smoothed(count, total, 0.0, v);
+    // Heard, a raised number would be one of the base's digits.
+    let power = |exponent: f64| {
+        let exponent = format!("{exponent:.4}").replace('-', "\u{2212}");
+        view! { "e"<span class="visually-hidden">"^"</span><sup>{exponent}</sup> }
+    };
     view! {
         <h3>{format!("{} after {}", named(vocabulary, id as u32), named(vocabulary, row.id))}</h3>
         <dl>
@@ -229,7 +258,9 @@ fn arithmetic(row: &Row, id: usize, vocabulary: &[String], reached: (bool, bool)
             {reached.1.then(|| view! {
                 <div data-part="logits">
                     <dt>"trained"</dt>
-                    <dd>{format!("e^{:.4} / e^{log_sum:.4} = {trained:.4}", row.logits[id])}</dd>
+                    <dd>
+                        {power(row.logits[id].into())}" / "{power(log_sum)}{format!(" = {trained:.4}")}
+                    </dd>
                 </div>
             })}
             {share.filter(|_| reached.1).map(|share| view! {

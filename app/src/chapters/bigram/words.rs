@@ -1,7 +1,7 @@
 //! The chapter's text.
 
 use leptos::prelude::*;
-use unroll_protocol::study::bigram::{Estimate, Order, View};
+use unroll_protocol::study::bigram::{Estimate, View};
 
 use super::notebooks;
 use crate::{
@@ -37,7 +37,7 @@ pub const SCRIPT: Script = Script {
             text: "A frequent character has large counts everywhere. So divide each count by how often the row’s \
                    character occurs, and the row adds up to 1. Now it is a [probability](probability) distribution, \
                    written P(next | current). Click a strong cell: there the text leaves little choice.",
-            set: |link| link.bigram.order = Order::Alphabetical,
+            set: |_| {},
             asks: &[],
         },
         Beat {
@@ -92,13 +92,13 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "How surprised is it?",
             text: "If the character that came had probability p, its surprise is −ln p [nats](nat) (ln: natural \
-                   logarithm). That is 0 if it was certain, and large if it seemed nearly impossible. The \
-                   average over a text is the [loss](loss), or [cross-entropy](cross-entropy). At step {step}, \
-                   it was {loss}.\n\n\
+                   logarithm). That is 0 if it was certain, and large if nearly impossible. Each row shows one \
+                   pair. The average over a text is the [loss](loss), or [cross-entropy](cross-entropy). On the \
+                   training text, at step {step}, it was {loss}.\n\n\
                    + What if a model knows nothing?\n\n\
                    Then it gives each of the V characters a probability of 1/V, so its loss is ln V. Training \
                    makes the loss smaller.",
-            set: |link| link.view = "average".into(),
+            set: |link| link.view = "sentence".into(),
             asks: &["bigram-uniform"],
         },
         Beat {

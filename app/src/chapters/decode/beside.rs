@@ -46,6 +46,11 @@ const WAYS: [(&str, Option<Sampling>); 7] = [
     ("Yours", None),
 ];
 
+/// The row above that has the learner's own settings, and so the same text.
+fn twin(yours: Sampling) -> Option<usize> {
+    WAYS.iter().position(|(_, way)| *way == Some(yours))
+}
+
 /// What the texts depend on, but for the model.
 #[derive(Clone, Debug, PartialEq)]
 struct Asked {
@@ -148,7 +153,8 @@ impl Texts {
     fn ask(self, row: usize) {
         let sample = self.round.with_value(|round| {
             let (asked, _) = round.asked.as_ref()?;
-            (row < WAYS.len()).then(|| asked.sample(row))
+            let (_, way) = WAYS.get(row)?;
+            (way.is_some() || twin(asked.yours).is_none()).then(|| asked.sample(row))
         });
         let Some(sample) = sample else { return self.end() };
         let packed = ask::Writing { sample }.packed();
@@ -194,10 +200,23 @@ impl Texts {
                 |(written, (name, way)): (&Option<Written>, &(&str, Option<Sampling>))| {
                     passage(name, &way.unwrap_or(yours), written.as_ref())
                 };
-            all.iter().zip(&WAYS).map(passage).collect()
+            all.iter().zip(&WAYS).map(passage).collect::<Vec<_>>()
         });
-        Skyline { passages, tinted: self.page.store.has_tinted_tokens() }
+        Skyline {
+            passages: without_twin(passages, yours),
+            tinted: self.page.store.has_tinted_tokens(),
+        }
     }
+}
+
+/// Names the row above that has the text of the learner's own settings, instead of that text once more.
+fn without_twin(mut passages: Vec<Passage>, yours: Sampling) -> Vec<Passage> {
+    if let Some(twin) = twin(yours) {
+        let name = format!("Yours: the same as {}", passages[twin].name);
+        passages.pop();
+        passages.push(Passage { name, note: String::new(), letters: Vec::new() });
+    }
+    passages
 }
 
 /// One continuation with what is said of it.
@@ -219,7 +238,7 @@ fn passage(name: &str, sampling: &Sampling, written: Option<&Written>) -> Passag
     };
     let mut passage = Passage { name: format!("{name}{value}"), note: String::new(), letters };
     passage.note = match passage.mean() {
-        Some(mean) => format!("{mean:.2} nats, {:.1}", mean.exp()),
+        Some(mean) => format!("surprise {mean:.2} nats · perplexity {:.1}", mean.exp()),
         None => "…".to_owned(),
     };
     passage
@@ -239,8 +258,8 @@ pub fn Beside(page: Page) -> impl IntoView {
         }
         let yours = page.store.link.with(|link| link.gpt.sampling());
         format!(
-            "The bar over a {} shows how much it surprised the model. The two numbers are the mean surprise and the \
-             perplexity. The ones that draw at random all use the same random numbers. Your own settings: {}.",
+            "The bar over a {} shows how much it surprised the model. Beside each text stand its mean surprise and \
+             its perplexity. The ones that draw at random all use the same random numbers. Your own settings: {}.",
             page.unit(),
             named(&yours)
         )
@@ -278,9 +297,20 @@ mod tests {
         let surprises = vec![1.0, 2.0, 3.0];
         let written = Written { text: "ab\n".into(), tokens, surprises, done: true };
         let read = passage("Top p", &cut(0, 0.9), Some(&written));
-        assert_eq!((read.name.as_str(), read.note.as_str()), ("Top p 0.9", "2.00 nats, 7.4"));
+        let said = "surprise 2.00 nats · perplexity 7.4";
+        assert_eq!((read.name.as_str(), read.note.as_str()), ("Top p 0.9", said));
         assert_eq!(read.letters[2].token, "\n");
         assert_eq!(passage("Yours", &heat(0.8), None).note, "…");
+    }
+
+    #[test]
+    fn the_same_text_is_not_shown_twice() {
+        let rows = |yours| {
+            let all = WAYS.iter().map(|(name, way)| passage(name, &way.unwrap_or(yours), None));
+            without_twin(all.collect(), yours)
+        };
+        assert_eq!(rows(cut(0, 0.9))[6].name, "Yours: the same as Top p 0.9");
+        assert_eq!(rows(heat(0.8))[6].name, "Yours");
     }
 
     #[test]

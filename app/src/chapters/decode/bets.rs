@@ -19,6 +19,10 @@ const NARROWEST: f64 = 0.5;
 const ENDS: [f32; 4] = [0.1, 0.25, 0.5, 1.0];
 /// Characters of the longest name of a token.
 const LONGEST_NAME: usize = 12;
+/// Ink of what the number falls on, and of the other bars and stretches.
+const CHOSEN: f64 = 0.95;
+const OTHER_BAR: f64 = 0.65;
+const OTHER_STRETCH: f64 = 0.28;
 
 /// The next token as it is about to be chosen.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +77,7 @@ impl Bets {
         token::short_mark(self.character(id), LONGEST_NAME)
     }
 
-    /// The stretch of 0 to 1 that a character has, the likeliest character first.
+    /// The stretch of 0 to 1 that a character has, in the order of the vocabulary.
     pub fn stretch(&self, id: usize) -> (f64, f64) {
         let before = self.starts[id];
         (before, before + f64::from(self.left[id]))
@@ -88,6 +92,22 @@ impl Bets {
     fn end(&self) -> f32 {
         let largest = self.left.iter().chain(&self.plain).fold(0f32, |most, at| most.max(*at));
         ENDS.into_iter().find(|end| largest <= *end).unwrap_or(1.0)
+    }
+
+    /// Whether there is nothing to draw for: one has all.
+    pub fn is_certain(&self) -> bool {
+        self.kept() == 1
+    }
+
+    /// What is said above the line, and the same where there is less room.
+    fn captions(&self) -> [&'static str; 2] {
+        match self.is_certain() {
+            true => ["No draw here: the first choice has the whole line.", "No draw here."],
+            false => [
+                "All chances end to end, in the order of the vocabulary. The number falls on one:",
+                "All chances, in the order of the vocabulary",
+            ],
+        }
     }
 
     fn words(&self, id: usize) -> String {
@@ -151,6 +171,8 @@ impl Drawing for Bets {
             }
             grounds.draw(pen);
         }
+        let (certain, unchanged) = (self.is_certain(), self.left == self.plain);
+        let number = format!("{:.4}", self.number);
         let axis_top = top + listed_count as f64 * line;
         for share in [0.0, scale_end / 2.0, scale_end] {
             let x = zero + long(share);
@@ -175,14 +197,28 @@ impl Drawing for Bets {
             let bar = line * 0.34;
             // The model's share above, what it is drawn with below. Others are no bar of their own:
             // theirs would be longer than any character's.
-            if one {
-                pen.shade(Hue::Muted, (zero, middle - bar), (long(plain).max(1.0), bar), 0.45);
-                if !cut {
-                    pen.shade(Hue::Output, (zero, middle), (long(left).max(1.0), bar), 1.0);
+            let ink = if chosen { CHOSEN } else { OTHER_BAR };
+            let end = if one {
+                // Two that are equal are one.
+                let high = if unchanged { 2.0 * bar } else { bar };
+                if !unchanged {
+                    pen.shade(Hue::Muted, (zero, middle - bar), (long(plain).max(1.0), bar), 0.45);
                 }
+                if !cut {
+                    let size = (long(left).max(1.0), high);
+                    pen.shade(Hue::Output, (zero, middle + bar - high), size, ink);
+                }
+                zero + long(plain.max(left))
             } else {
                 let others = format!("{} others together", ids.len());
                 pen.text(Hue::Muted, false, (zero, base), Anchor::Start, &others);
+                zero + 0.55 * font * others.len() as f64
+            };
+            if chosen && !certain {
+                // The number has this row. Where a bar is long, there is room for the arrow only.
+                let fits = end + 6.0 * font < width - numbers / 2.0 - 3.2 * font;
+                let said = if fits { format!("← {number}") } else { "←".to_owned() };
+                pen.text(Hue::Ink, true, (end + 0.5 * font, base), Anchor::Start, &said);
             }
             let at_end = (width - numbers / 2.0, base);
             pen.text(Hue::Muted, false, at_end, Anchor::End, &percent(plain, 1));
@@ -200,8 +236,9 @@ impl Drawing for Bets {
             spots.push(Spot { place: [0.0, middle - line / 2.0, width, line], words });
         }
         // The line from 0 to 1, cut into stretches in the order of the vocabulary.
-        let caption = "All chances end to end, from 0 to 1. The number falls on one of them:";
-        if caption_high > font {
+        let fits = |caption: &&str| 0.52 * smaller(font) * caption.len() as f64 <= width;
+        let caption = self.captions().into_iter().find(fits).filter(|_| caption_high > font);
+        if let Some(caption) = caption {
             let at = (0.0, strip_top - 0.9 * font);
             pen.sized(Hue::Muted, false, smaller(font), at, Anchor::Start, caption);
         }
@@ -210,9 +247,10 @@ impl Drawing for Bets {
         let together = |pen: &mut Pen, narrow: Option<(f64, f64)>| {
             if let Some((from, to)) = narrow {
                 let size = ((to - from).max(0.2), strip_high);
-                pen.shade(Hue::Output, (from, strip_top), size, 0.28);
+                pen.shade(Hue::Output, (from, strip_top), size, OTHER_STRETCH);
             }
         };
+        let tick = (!certain).then_some(self.number * width);
         for (id, share) in self.left.iter().enumerate().filter(|(_, share)| **share > 0.0) {
             let (from, to) = self.stretch(id);
             let (x, wide) = (from * width, (to - from) * width);
@@ -222,16 +260,16 @@ impl Drawing for Bets {
                 continue;
             }
             together(pen, narrow.take());
-            let tint = if id == self.chosen { 0.95 } else { 0.28 };
+            let tint = if id == self.chosen { CHOSEN } else { OTHER_STRETCH };
             let gap = if wide > 4.0 { 1.0 } else { 0.0 };
             pen.shade(Hue::Output, (x, strip_top), ((wide - gap).max(0.2), strip_high), tint);
             let name = self.name(id);
-            if wide > (0.62 * token::columns(&name) + 0.78) * font {
-                let hue = if id == self.chosen { None } else { Some(Hue::Ink) };
-                let at = (x + wide / 2.0, strip_top + 0.65 * strip_high);
-                match hue {
-                    Some(hue) => pen.mono(hue, false, at, Anchor::Middle, &name),
-                    None => on_fill(pen, at, &name),
+            let room = (0.62 * token::columns(&name) + 0.78) * font;
+            if let Some(middle) = clear_of(tick, (x, wide), room) {
+                let at = (middle, strip_top + 0.65 * strip_high);
+                match id == self.chosen {
+                    true => on_fill(pen, at, &name),
+                    false => pen.mono(Hue::Ink, false, at, Anchor::Middle, &name),
                 }
             }
             if wide > 2.0 {
@@ -244,16 +282,18 @@ impl Drawing for Bets {
             }
         }
         together(pen, narrow);
-        let x = self.number * width;
-        let (low, high) = (strip_top - 0.45 * font, strip_top + strip_high + 0.45 * font);
-        pen.wire(Hue::Ink, 2.5, &format!("M{x:.1} {low:.1}V{high:.1}"));
-        let anchor = match self.number {
-            n if n < 0.1 => Anchor::Start,
-            n if n > 0.9 => Anchor::End,
-            _ => Anchor::Middle,
-        };
-        let said = format!("{:.4}", self.number);
-        pen.text(Hue::Ink, true, (x, high + font), anchor, &said);
+        if let Some(x) = tick {
+            let (low, high) = (strip_top - 0.45 * font, strip_top + strip_high + 0.45 * font);
+            pen.wire(Hue::Ink, 2.5, &format!("M{x:.1} {low:.1}V{high:.1}"));
+            let said = format!("{number} → {}", self.name(self.chosen));
+            let half = 0.35 * font * token::columns(&said);
+            let anchor = match x {
+                x if x < half => Anchor::Start,
+                x if x > width - half => Anchor::End,
+                _ => Anchor::Middle,
+            };
+            pen.text(Hue::Ink, true, (x, high + font), anchor, &said);
+        }
         spots
     }
 
@@ -275,6 +315,20 @@ impl Drawing for Bets {
         sheet.rows = self.order.iter().map(row).collect();
         sheet
     }
+}
+
+/// The middle of a name that needs so much room in a stretch, if it has that: beside the tick, where that
+/// would cover it.
+fn clear_of(tick: Option<f64>, (x, wide): (f64, f64), room: f64) -> Option<f64> {
+    let middle = x + wide / 2.0;
+    let (middle, wide) = match tick {
+        Some(tick) if (tick - middle).abs() < room / 2.0 && tick < x + wide && tick > x => {
+            let (before, after) = (tick - x, x + wide - tick);
+            if before > after { (x + before / 2.0, before) } else { (tick + after / 2.0, after) }
+        }
+        _ => (middle, wide),
+    };
+    (wide > room).then_some(middle)
 }
 
 /// Text on a full color.
@@ -326,6 +380,28 @@ mod tests {
         assert!(cut.left[cut.order[0]] > cut.plain[cut.order[0]]);
         let diverged = Bets::new(vec!["a".into()], vec![f32::NAN], &Sampling::PLAIN, 0.5, false);
         assert!(diverged.unwrap_err().to_string().contains("diverged"));
+    }
+
+    #[test]
+    fn a_name_stands_beside_the_tick() {
+        assert_eq!(clear_of(None, (10.0, 40.0), 20.0), Some(30.0));
+        assert_eq!(clear_of(Some(12.0), (10.0, 40.0), 20.0), Some(30.0));
+        assert_eq!(clear_of(Some(28.0), (10.0, 40.0), 20.0), Some(39.0));
+        assert_eq!(clear_of(Some(36.0), (10.0, 40.0), 20.0), Some(23.0));
+        assert_eq!(clear_of(Some(30.0), (10.0, 40.0), 30.0), None);
+        assert_eq!(clear_of(Some(60.0), (10.0, 15.0), 20.0), None);
+    }
+
+    #[test]
+    fn nothing_is_drawn_for_where_one_has_all() {
+        let arrows = |bets: &Bets| {
+            use crate::figures::{color::Palette, pen::Paint};
+            let mut pen = Pen::new(14.0, Paint::of(&Palette::LIGHT));
+            bets.draw((1100.0, 620.0), &mut pen, &Colors::new(&Palette::LIGHT));
+            pen.svg.matches(['←', '→']).count()
+        };
+        assert_eq!(arrows(&bets(Sampling::PLAIN, 0.5)), 2, "at the row and at the line");
+        assert_eq!(arrows(&bets(Sampling::GREEDY, 0.5)), 0);
     }
 
     #[test]

@@ -26,7 +26,7 @@ const MANY: usize = 5;
 const LONGEST_NAME: usize = 10;
 /// Share of a column that is kept for branches.
 const BRANCHES: f64 = 0.28;
-/// Tokens of the sentence's end.
+/// Tokens of the sentence's end, or characters.
 const LONGEST_END: usize = 10;
 
 /// One token of a continuation.
@@ -94,7 +94,8 @@ impl Tree {
         let sentence = match tokens {
             Some(runs) => runs[runs.len().saturating_sub(LONGEST_END)..].to_vec(),
             None => {
-                let start = after.text.chars().count().saturating_sub(LONGEST_END);
+                // One more than is shown tells whether there are more.
+                let start = after.text.chars().count().saturating_sub(LONGEST_END + 1);
                 let text = after.text.chars().skip(start).collect();
                 vec![Run { text, tokens: Vec::new() }]
             }
@@ -191,6 +192,9 @@ impl Tree {
             let mut run = Run { text: marked(&run.text), ..run.clone() };
             // Of a longer one its end.
             let fits = ((end / (0.62 * font)) as usize).max(3);
+            if !self.tinted {
+                run.text = from_word(&run.text, fits.min(LONGEST_END));
+            }
             let long = run.text.chars().count().saturating_sub(fits);
             if long > 0 && !shown.is_empty() {
                 break;
@@ -230,6 +234,17 @@ impl Tree {
             format!("{:.2}", node.log_probability).replace('-', "−")
         )
     }
+}
+
+/// The end of a marked text, from the beginning of a word if there is one, with a sign for what is left out.
+fn from_word(text: &str, fits: usize) -> String {
+    let signs: Vec<char> = text.chars().collect();
+    if signs.len() <= fits {
+        return text.to_owned();
+    }
+    let rest = &signs[signs.len() - fits..];
+    let gap = rest[..fits - 1].iter().position(|sign| matches!(sign, '␣' | '⏎'));
+    ['…'].iter().chain(&rest[gap.unwrap_or_default() + 1..]).collect()
 }
 
 /// A text with its spaces and line breaks to be seen.
@@ -471,6 +486,16 @@ mod tests {
             assert_eq!(x, next_x);
             assert!((next_y - y - (thick + next_thick) / 2.0).abs() < 0.2, "{pair:?}");
         }
+    }
+
+    #[test]
+    fn the_sentence_is_cut_before_a_word() {
+        let cut = |text| from_word(text, 10);
+        assert_eq!(cut("had␣one"), "had␣one");
+        assert_eq!(cut("who␣had␣one"), "…had␣one");
+        assert_eq!(cut("a␣wandering"), "…wandering");
+        assert_eq!(cut("unfathomable"), "…athomable");
+        assert_eq!(cut("wanderings␣"), "…nderings␣");
     }
 
     #[test]

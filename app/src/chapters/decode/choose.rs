@@ -143,13 +143,16 @@ fn kept(bets: &Bets, unit: &str) -> String {
 
 /// What became of the number.
 fn said(bets: &Bets, unit: &str) -> String {
+    let written = token::mark(bets.character(bets.chosen));
     let (from, to) = bets.stretch(bets.chosen);
-    format!(
-        "Written: ‘{}’. The number {:.4} fell on its stretch, from {from:.4} to {to:.4}. The {unit} surprised the model by {:.2} nats.",
-        token::mark(bets.character(bets.chosen)),
-        bets.number,
-        bets.surprise(bets.chosen)
-    )
+    let why = match bets.is_certain() {
+        true => "It was the only choice.".to_owned(),
+        false => {
+            format!("The number {:.4} fell on its stretch, from {from:.4} to {to:.4}.", bets.number)
+        }
+    };
+    let surprise = bets.surprise(bets.chosen);
+    format!("Written: ‘{written}’. {why} The {unit} surprised the model by {surprise:.2} nats.")
 }
 
 /// What the text reads off the model.

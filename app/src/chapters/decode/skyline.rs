@@ -204,14 +204,20 @@ impl Drawing for Skyline {
         let mut top = 0.0;
         for passage in &self.passages {
             if layout.left > 0.0 {
-                let base = top + layout.bar + font;
+                // Three lines are as high as the lowest row is.
+                let mut base = top + layout.bar - 0.15 * font;
                 pen.text(Hue::Ink, true, (0.0, base), Anchor::Start, &passage.name);
-                let below = (0.0, base + 1.15 * font);
-                pen.sized(Hue::Muted, false, smaller(font), below, Anchor::Start, &passage.note);
+                for part in passage.note.split(" · ") {
+                    base += 1.05 * font;
+                    let at = (0.0, base);
+                    pen.sized(Hue::Muted, false, smaller(font), at, Anchor::Start, part);
+                }
             } else if layout.head > 0.0 {
                 pen.text(Hue::Ink, true, (0.0, top + font), Anchor::Start, &passage.name);
                 let beside = (width, top + font);
-                pen.sized(Hue::Muted, false, smaller(font), beside, Anchor::End, &passage.note);
+                // There is no room for the unit.
+                let note = passage.note.replace(" nats", "");
+                pen.sized(Hue::Muted, false, smaller(font), beside, Anchor::End, &note);
             }
             top += layout.head;
             let most = layout.most;

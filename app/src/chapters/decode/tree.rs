@@ -153,7 +153,9 @@ fn compared(greedy: &Beam, wide: &Beam, width: u32, text: impl Fn(&Beam) -> Stri
         said(wide)
     );
     match wide.log_probability - greedy.log_probability {
-        _ if wide.text == greedy.text => format!("{start}: the same."),
+        _ if wide.text == greedy.text => {
+            format!("{start}: the same. Try more beams or another sentence.")
+        }
         more if more > 0.0 => format!("{start}: {:.2} times as likely.", more.exp()),
         _ => format!("{start}: less likely. A wider search does not always find a better text."),
     }
@@ -190,7 +192,7 @@ mod tests {
         };
         let said = compared(&beam("ab", 0.1), &beam("ba", 0.2), 3);
         assert!(said.ends_with("“ba”, probability 20.00%: 2.00 times as likely."), "{said}");
-        assert!(compared(&beam("ab", 0.1), &beam("ab", 0.1), 3).ends_with("the same."));
+        assert!(compared(&beam("ab", 0.1), &beam("ab", 0.1), 3).contains(": the same. Try"));
         assert!(compared(&beam("ab", 0.1), &beam("ab", 0.1), 1).contains("One beam is greedy"));
     }
 }

@@ -41,7 +41,7 @@ pub const SCRIPT: Script = Script {
             title: "Always the first choice",
             text: "Why not take the largest share every time? This is called **greedy decoding**, and it leaves \
                    nothing to chance. But greedy text often repeats itself. A small model easily gets stuck in a \
-                   loop: “and the sand the sand the s…”",
+                   loop: look at the row “Greedy” under Samples.",
             set: |link| choose(link, Sampling::GREEDY),
             asks: &["decode-greedy"],
         },
@@ -84,9 +84,10 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "The same beginning, seven ways",
             text: "Here seven ways of choosing continue your sentence. The bar over a token is its surprise: −ln \
-                   of its share, in [nats](nat). A text with hardly any surprise is dull, and one full of high \
-                   bars is noise. What people write usually lies between.\n\n\
-                   Which would you go on reading?\n\n\
+                   of its share, in [nats](nat). Low bars alone make dull text, high ones noise, and people \
+                   write in between.\n\n\
+                   Which would you go on reading? None yet? Train for half a minute, and watch all seven \
+                   change.\n\n\
                    + How are they compared?\n\n\
                    The ways that draw at random all use the same random numbers. Each surprise is measured with \
                    the model’s own shares, before any temperature or cut.",

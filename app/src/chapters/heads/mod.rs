@@ -85,7 +85,11 @@ fn lives(page: Page) -> Vec<Live> {
         live("compared", move || compared.get()),
         live("shape", move || {
             let (layers, heads) = page.shape.get();
-            format!("{} with {} each", plural(layers, "layer"), plural(heads, "head"))
+            let layers = plural(layers, "layer");
+            match heads {
+                1 => format!("{layers}, for now with one wide head each,"),
+                _ => format!("{layers} with {heads} heads each"),
+            }
         }),
         live("heads", move || plural(page.shape.get().1, "head")),
         live("width", move || page.settings.with(|s| s.width.to_string())),
@@ -235,17 +239,17 @@ fn joint_in_words(page: Page) -> AnyView {
         {cost.error.map(|error| format!(" ± {error:.4}"))}
         " nats per character. "
         <span class="hint">
-            {format!("Mean over {tokens} characters in {windows} windows that are never trained on. ")}
-            {measured_before(page, cost.step).map(|step| format!(
-                "The time bar’s held-out loss was measured at step {step}. "
-            ))}
+            {format!("Mean over {tokens} characters in {windows} windows never trained on")}
             {match cost.error {
-                Some(_) => "± is the standard error of the mean difference between windows.",
-                None => "A single window can’t say how uncertain it is.",
+                Some(_) => ", ± its standard error.",
+                None => ". A single window can’t say how uncertain it is.",
             }}
+            {measured_before(page, cost.step).map(|step| format!(
+                " The time bar’s held-out loss is of step {step}."
+            ))}
             {all.then_some(
-                " No token can see another now: each next character is guessed from the one before it alone. Even its place is \
-                 lost, since positions rotate queries and keys, which nothing reads anymore."
+                " No token can see another now: each next character is guessed from the one before it alone. \
+                 Even its place is lost: only queries and keys hold it, and nothing reads them now."
             )}
         </span>
     }

@@ -27,9 +27,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One head, one question",
-            text: "Read “Ann helped Bob, so he thanked.” To guess the next word, “thanked” has two questions to \
-                   ask: who is “he”, and who helped? But one row of [attention](attention) gives one average for \
-                   both. The model now has only one head in each layer.\n\n\
+            text: "Take “Ann helped Bob, so he thanked…” To guess the next word, “thanked” asks two questions: who \
+                   is “he”, and who helped? But one row of [attention](attention) gives only one average. The model \
+                   now has one head in each layer. The figure shows it: each token has one row of weights for all \
+                   its questions.\n\n\
                    + What does an average hide?\n\n\
                    Its parts: 1 and 3 average to 2, and so do 2 and 2. From the average alone, you can’t tell \
                    which it was.",

@@ -129,7 +129,7 @@ pub struct Callout<'a> {
 }
 
 impl<'a> Callout<'a> {
-    /// `None` where the whole way is drawn.
+    /// `None` where the whole way is drawn, and where the box would hide a block that was opened to be seen.
     pub fn new(
         scene: &Scene,
         pass: &'a Pass,
@@ -139,6 +139,9 @@ impl<'a> Callout<'a> {
         let stage = *Stage::ALL.get(way.reached)?;
         let part = extent(scene, stage);
         let room = room(scene, way, stage, part);
+        if stage == Stage::Further && scene.shape.open > 0 && room.side != Side::Behind {
+            return None;
+        }
         let mut build = Build {
             pass,
             way,
@@ -786,7 +789,7 @@ mod tests {
             for room in ROOMS {
                 for row in 0..rows as usize {
                     for reached in 1..Stage::ALL.len() {
-                        let way = Way { head: 1, row, reached };
+                        let way = Way { head: 1, row, reached, lines: false };
                         let scene = Scene::new(Shape::of(&pass), room).following(row);
                         let callout = Callout::new(&scene, &pass, way, Architecture::GPT2).unwrap();
                         let (x, y, width, height) = callout.area;
@@ -815,7 +818,7 @@ mod tests {
         let pass = pass(4, 2);
         let scene = Scene::new(Shape::of(&pass), (1000.0, 600.0));
         let words = |reached: usize, architecture: Architecture| {
-            let way = Way { head: 1, row: 2, reached };
+            let way = Way { head: 1, row: 2, reached, lines: false };
             Callout::new(&scene, &pass, way, architecture).unwrap().words()
         };
         let attention = pass.detail.attention.as_ref().unwrap();
@@ -833,8 +836,11 @@ mod tests {
         let weight = four_decimals(pass.weights.get(&[0, 1, 2, 1]).unwrap());
         assert!(words(3, Architecture::GPT2).contains(&weight));
         assert!(words(6, Architecture::GPT2).contains("after block 2"));
-        let way = Way { head: 0, row: 0, reached: Stage::ALL.len() };
+        let way = Way { head: 0, row: 0, reached: Stage::ALL.len(), lines: false };
         assert!(Callout::new(&scene, &pass, way, Architecture::GPT2).is_none());
+        let opened = Scene::new(Shape { open: 1, ..scene.shape }, (1000.0, 600.0));
+        let way = Way { reached: 6, ..way };
+        assert!(Callout::new(&opened, &pass, way, Architecture::GPT2).is_none());
     }
     #[test]
     fn what_a_model_lacks_is_said_in_one_sentence() {
@@ -842,7 +848,7 @@ mod tests {
         (pass.detail.attention, pass.weights) = (None, Default::default());
         let scene = Scene::new(Shape::of(&pass), (1000.0, 600.0));
         for reached in 2..=4 {
-            let way = Way { head: 0, row: 2, reached };
+            let way = Way { head: 0, row: 2, reached, lines: false };
             let callout = Callout::new(&scene, &pass, way, Architecture::GPT2).unwrap();
             assert_eq!(callout.words(), "This model does not have this part.");
         }

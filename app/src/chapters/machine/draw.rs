@@ -32,6 +32,8 @@ pub struct Way {
     pub row: usize,
     /// How far it has come, as [`place_of`] counts.
     pub reached: usize,
+    /// Whether the rows' lines and what is added to them are what to look at.
+    pub lines: bool,
 }
 
 impl Way {
@@ -39,10 +41,21 @@ impl Way {
     pub fn has(&self, part: Part, scene: &Scene) -> bool {
         place_of(part.stage(scene.shape.open)) <= self.reached
     }
+
+    /// How much is seen of a part's numbers.
+    pub fn strength(&self, part: Part, scene: &Scene) -> f64 {
+        match self.has(part, scene) {
+            true if self.lines => BEHIND_LINES,
+            true => 1.0,
+            false => AHEAD,
+        }
+    }
 }
 
 /// How much is seen of what the token has not come to yet.
-pub const AHEAD: f64 = 0.16;
+const AHEAD: f64 = 0.16;
+/// How much is seen of numbers where the lines are what to look at.
+const BEHIND_LINES: f64 = 0.25;
 
 const FONT: f64 = 12.0;
 /// Names begin beside the arrow that comes back to the text, and stand so far apart.
@@ -58,6 +71,8 @@ const LONGEST_NAME: usize = 8;
 const CLOSE: f64 = 11.5;
 /// The room in which the row that is followed turns to what comes next.
 const TURN: f64 = 16.0;
+/// The widest of the bands from the values.
+const WIDEST_BAND: f64 = 10.0;
 
 pub fn hue(part: Part) -> Hue {
     match part {
@@ -94,7 +109,11 @@ pub fn flow(scene: &Scene, pass: &Pass, way: Way, paint: Paint) -> String {
 
 /// Begins a group that is as strong as its part has been reached.
 fn group(pen: &mut Pen, reached: bool) {
-    let opacity = if reached { 1.0 } else { AHEAD };
+    faded(pen, if reached { 1.0 } else { AHEAD });
+}
+
+/// Begins a group of which so much is seen.
+fn faded(pen: &mut Pen, opacity: f64) {
     // Writing to a String cannot fail.
     let _ = write!(pen.svg, r#"<g opacity="{opacity}">"#);
 }
@@ -139,9 +158,9 @@ fn rows(pen: &mut Pen, scene: &Scene, way: Way) {
     let from = scene.columns.first().map_or(0.0, |column| column.end());
     let to = scene.column(Part::Next).map_or(scene.width, |column| column.x);
     let reached = if way.has(Part::Next, scene) { to } else { scene.reach(way) };
-    streams(pen, scene, (from, reached));
+    streams(pen, scene, (from, reached), way.lines);
     group(pen, false);
-    streams(pen, scene, (reached, to));
+    streams(pen, scene, (reached, to), false);
     end(pen);
     let y = scene.middle(way.row);
     let into_list = if way.has(Part::Next, scene) {
@@ -154,16 +173,20 @@ fn rows(pen: &mut Pen, scene: &Scene, way: Way) {
         format!("H{reached:.1}")
     };
     pen.wire(Hue::Hidden, 3.5, &format!("M{from:.1} {y:.1}{into_list}"));
-    let radius = (scene.pitch * 0.3).min(7.5);
+    let (radius, thick) = match way.lines {
+        true => ((scene.pitch * 0.45).min(10.0), 2.0),
+        false => ((scene.pitch * 0.3).min(7.5), 1.0),
+    };
     let paper = pen.paint.paper();
     for &x in &scene.sums {
         group(pen, x <= reached);
         for row in 0..scene.shape.rows {
-            let hue = if row == way.row && x <= reached { Hue::Hidden } else { Hue::Muted };
+            let is_followed = x <= reached && (way.lines || row == way.row);
+            let hue = if is_followed { Hue::Hidden } else { Hue::Muted };
             let (y, arm, ink) = (scene.middle(row), radius * 0.55, pen.hue(hue));
             let _ = write!(
                 pen.svg,
-                r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius:.1}" fill="{paper}" stroke="{ink}"/><path d="M{:.1} {y:.1}h{:.1}M{x:.1} {:.1}v{:.1}" stroke="{ink}"/>"#,
+                r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius:.1}" fill="{paper}" stroke="{ink}" stroke-width="{thick}"/><path d="M{:.1} {y:.1}h{:.1}M{x:.1} {:.1}v{:.1}" stroke="{ink}" stroke-width="{thick}"/>"#,
                 x - arm,
                 2.0 * arm,
                 y - arm,
@@ -174,14 +197,14 @@ fn rows(pen: &mut Pen, scene: &Scene, way: Way) {
     }
 }
 
-/// A stretch of every token's stream.
-fn streams(pen: &mut Pen, scene: &Scene, (from, to): (f64, f64)) {
-    let line = pen.paint.line();
+/// A stretch of every token's stream, strong where it is what to look at.
+fn streams(pen: &mut Pen, scene: &Scene, (from, to): (f64, f64), strong: bool) {
+    let (ink, thick) = if strong { (pen.hue(Hue::Hidden), 3.0) } else { (pen.paint.line(), 1.5) };
     for row in 0..scene.shape.rows {
         let y = scene.middle(row);
         let _ = write!(
             pen.svg,
-            r#"<path d="M{from:.1} {y:.1}H{to:.1}" stroke="{line}" stroke-width="1.5"/>"#
+            r#"<path d="M{from:.1} {y:.1}H{to:.1}" stroke="{ink}" stroke-width="{thick}"/>"#
         );
     }
 }
@@ -341,7 +364,7 @@ fn loop_back(pen: &mut Pen, scene: &Scene, way: Way) {
     end(pen);
 }
 
-/// What the chosen token takes from each value, as wide as its weight.
+/// What the chosen token takes from each value, as wide as its weight: the largest has all the width there is.
 fn ribbons(pen: &mut Pen, scene: &Scene, pass: &Pass, way: Way) {
     let (Some(from), Some(to)) = (scene.column(Part::Value), scene.column(Part::Mix)) else {
         return;
@@ -349,7 +372,9 @@ fn ribbons(pen: &mut Pen, scene: &Scene, pass: &Pass, way: Way) {
     let Some(weights) = values(pass, Part::Weights, way.head) else { return };
     let rows = scene.shape.rows;
     let Some(weights) = weights.get(way.row * rows..(way.row + 1) * rows) else { return };
-    group(pen, way.has(Part::Value, scene));
+    let most = weights.iter().copied().filter(|weight| weight.is_finite()).fold(0.0, f32::max);
+    let widest = (0.6 * scene.strip()).min(WIDEST_BAND);
+    faded(pen, way.strength(Part::Value, scene));
     let (left, right, y) = (from.end() + 1.0, to.x - 1.0, scene.middle(way.row));
     let middle = (left + right) / 2.0;
     let ink = pen.hue(Hue::Value);
@@ -357,7 +382,7 @@ fn ribbons(pen: &mut Pen, scene: &Scene, pass: &Pass, way: Way) {
         if !weight.is_finite() || *weight < 0.004 {
             continue;
         }
-        let wide = (f64::from(*weight) * scene.strip()).max(0.6);
+        let wide = (widest * f64::from(weight / most)).max(0.6);
         let _ = write!(
             pen.svg,
             r#"<path d="M{left:.1} {from:.1}C{middle:.1} {from:.1} {middle:.1} {y:.1} {right:.1} {y:.1}" fill="none" stroke="{ink}" stroke-opacity="0.5" stroke-width="{wide:.2}"/>"#,

@@ -49,6 +49,8 @@ pub struct Choice {
     pub head: Slot<u32>,
     pub row: Slot<u32>,
     pub stage: Slot<Stage>,
+    /// Whether the rows' lines are what to look at.
+    pub lines: Signal<bool>,
 }
 
 /// What is drawn: one snapshot, for the page and for files.
@@ -59,6 +61,7 @@ struct Drawn {
     head: u32,
     row: u32,
     stage: usize,
+    lines: bool,
 }
 
 impl Drawn {
@@ -67,7 +70,7 @@ impl Drawn {
             self.pass.as_ref().map_or((0, 0), |pass| (pass.tokens.len(), pass.heads().1));
         let head = (self.head.max(1) as usize).min(heads.max(1)) - 1;
         let row = if self.row == 0 { rows } else { (self.row as usize).min(rows) };
-        Way { head, row: row.saturating_sub(1), reached: self.stage }
+        Way { head, row: row.saturating_sub(1), reached: self.stage, lines: self.lines }
     }
 
     fn enlarged(&self, scene: &Scene, colors: &Colors) -> Option<Enlarged> {
@@ -108,7 +111,7 @@ pub fn MachineFigure(
     narrow: RwSignal<bool>,
     #[prop(into)] provenance: Signal<Provenance>,
 ) -> impl IntoView {
-    let Choice { block, head, row, stage } = choice;
+    let Choice { block, head, row, stage, lines } = choice;
     let picture: u32 = PICTURES.fetch_add(1, Ordering::Relaxed);
     let root = NodeRef::<html::Section>::new();
     let room = NodeRef::<html::Div>::new();
@@ -121,6 +124,7 @@ pub fn MachineFigure(
         head: head.get(),
         row: row.get(),
         stage: place_of(stage.get()),
+        lines: lines.get(),
     });
     let drawn = use_latest(source, use_visible(root));
     let empty = Signal::derive(move || drawn.get().pass.is_none());
@@ -197,6 +201,12 @@ pub fn MachineFigure(
             Place::Row(_, row) | Place::Number(_, row, _) => *row < rows,
             _ => true,
         }
+    });
+    // Where the pointer rests there is another part as soon as another block is open.
+    let open = memo(move || shape.get().map(|shape| shape.open));
+    effect(move || {
+        open.get();
+        pointing.leave();
     });
     let at = move |e: web_sys::MouseEvent| {
         let (scene, drawn) = (scene.get_untracked()?, drawn.get_untracked());
@@ -353,7 +363,7 @@ fn Scales(drawn: Memo<Arc<Drawn>>, pointed: Signal<Option<Place>>) -> impl IntoV
             <ScaleBar short=true label="weights" map=Signal::stored(ValueMap::Probability) value=read(true) colors/>
             <ScaleBar short=true label=Signal::derive(move || part.get().name().to_owned()) map=signed.into()
                 value=read(false) colors/>
-            <span class="hint">"All the other columns have their own scales. Point at one to see its scale."</span>
+            <span class="hint">"Point at a column for its own scale."</span>
         </div>
     }
     .into_any()
@@ -554,8 +564,9 @@ mod tests {
 
     #[test]
     fn the_row_on_show_is_the_last_unless_one_is_chosen() {
-        assert_eq!(drawn().way(), Way { head: 1, row: 3, reached: 9 });
-        assert_eq!(Drawn { row: 2, head: 9, ..drawn() }.way(), Way { head: 1, row: 1, reached: 9 });
+        assert_eq!(drawn().way(), Way { head: 1, row: 3, reached: 9, lines: false });
+        let other = Drawn { row: 2, head: 9, ..drawn() }.way();
+        assert_eq!((other.head, other.row), (1, 1));
         assert_eq!(Drawn { row: 60, ..drawn() }.way().row, 3);
         assert_eq!(Drawn::default().way().row, 0);
     }

@@ -146,6 +146,11 @@ impl Page {
             head: use_setting(|link| &mut link.gpt.head),
             row: Slot::new(move || shown(row.get()), move |at| row.set(meant(at))),
             stage: use_setting(|link| &mut link.machine.stage),
+            lines: Signal::derive(move || {
+                store
+                    .link
+                    .with(|link| link.idea == words::LINES && link.machine.stage == Stage::Whole)
+            }),
         };
         Self { store, pass, choice, blocks, context, drawn: RwSignal::new(None), narrow }
     }
@@ -346,6 +351,9 @@ fn Steps(page: Page) -> impl IntoView {
         at if at > last => "The whole way".to_owned(),
         at => format!("{at} of {last}: {}", stage.get().label()),
     };
+    // What is said keeps its room, so that nothing beside it moves from step to step.
+    let longest = Stage::ALL.iter().map(|stage| stage.label()).max_by_key(|label| label.len());
+    let longest = format!("{last} of {last}: {}", longest.unwrap_or_default());
     let onward = move || match at() {
         at if at > last => "Step through",
         at if at == last => "Write it",
@@ -357,9 +365,9 @@ fn Steps(page: Page) -> impl IntoView {
                 data-short="←" disabled=move || { at() > last } on:click=move |_| page.go_back()>
                 <span>"Back"</span>
             </button>
-            <span class="machine-stage" data-testid="machine-stage">{name}</span>
+            <span class="machine-stage" data-testid="machine-stage" data-longest=longest>{name}</span>
             <button type="button" class="button button-primary" data-testid="machine-on" data-short="Step →"
-                on:click=move |_| page.go_on()><span>{onward}</span></button>
+                on:click=move |_| page.go_on()><span data-longest="Step through">{onward}</span></button>
             <button type="button" class="button" data-testid="machine-write" data-short="Write"
                 on:click=move |_| { page.choice.stage.set(Stage::Whole); page.write(); }>
                 <span>"Write one " {move || page.store.tokens().unit()}</span>

@@ -8,7 +8,7 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 use super::{
     callout::Callout,
     cells::{Cells, cells},
-    draw::{AHEAD, Way, flow, ground, hue},
+    draw::{Way, flow, ground, hue},
     scene::{Part, Scene, Shape},
 };
 use crate::figures::{
@@ -74,28 +74,27 @@ pub fn paint(
     context.set_transform(scale, 0.0, 0.0, scale, 0.0, 0.0).ok()?;
     for cells in cells(pass, scene, way.head) {
         put_pixels(hidden, &pixels(&cells, colors), cells.column.drawn() as u32)?;
-        context.set_global_alpha(if way.has(cells.column.part, scene) { 1.0 } else { AHEAD });
-        strip(&context, hidden, scene, &cells, colors)?;
+        context.set_global_alpha(way.strength(cells.column.part, scene));
+        strip(&context, hidden, scene, &cells, way, colors)?;
     }
     for (block, head, place) in small_maps(scene) {
-        let reached = is_reached(scene, way, block);
-        context.set_global_alpha(if reached { 1.0 } else { AHEAD });
+        context.set_global_alpha(map_strength(scene, way, block));
         small_map(&context, hidden, scene, pass, (block, head, place), colors)?;
     }
     context.set_global_alpha(1.0);
     Some(())
 }
 
-/// Whether the token has come to a block's small maps.
-fn is_reached(scene: &Scene, way: Way, block: usize) -> bool {
+/// How much is seen of a block's small maps.
+fn map_strength(scene: &Scene, way: Way, block: usize) -> f64 {
     let part = if block == scene.shape.open { Part::Weights } else { Part::Folded(block) };
-    way.has(part, scene)
+    way.strength(part, scene)
 }
 
-/// Begins a group of a file that is as strong as its part has been reached.
-fn begin(svg: &mut String, reached: bool) {
+/// Begins a group of a file of which so much is seen.
+fn begin(svg: &mut String, strength: f64) {
     // Writing to a String cannot fail.
-    let _ = write!(svg, r#"<g opacity="{}">"#, if reached { 1.0 } else { AHEAD });
+    let _ = write!(svg, r#"<g opacity="{strength}">"#);
 }
 
 /// One column, row by row.
@@ -104,6 +103,7 @@ fn strip(
     hidden: &HtmlCanvasElement,
     scene: &Scene,
     cells: &Cells,
+    way: Way,
     colors: &Colors,
 ) -> Option<()> {
     let (column, high) = (cells.column, scene.strip());
@@ -112,9 +112,11 @@ fn strip(
     context.set_line_width(1.0);
     for row in 0..scene.shape.rows {
         let top = scene.middle(row) - high / 2.0;
-        // What is nowhere there is paper: rows of the stream do not show through.
-        context.set_fill_style_str(&colors.palette.paper.css());
-        context.fill_rect(column.x, top, column.width, high);
+        // What is nowhere there is paper: rows of the stream show through only where they are looked at.
+        if !way.lines {
+            context.set_fill_style_str(&colors.palette.paper.css());
+            context.fill_rect(column.x, top, column.width, high);
+        }
         context
             .draw_image_with_html_canvas_element_and_sw_and_sh_and_dx_and_dy_and_dw_and_dh(
                 hidden,
@@ -177,10 +179,12 @@ pub fn svg(
     for cells in cells(pass, &scene, way.head) {
         let (column, high) = (cells.column, scene.strip());
         let wide = column.width / column.drawn() as f64;
-        begin(&mut inside, way.has(column.part, &scene));
+        begin(&mut inside, way.strength(column.part, &scene));
         for row in 0..scene.shape.rows {
             let top = scene.middle(row) - high / 2.0;
-            write_rect(&mut inside, column.x, top, column.width, high, palette.paper);
+            if !way.lines {
+                write_rect(&mut inside, column.x, top, column.width, high, palette.paper);
+            }
             for at in 0..column.drawn() {
                 if let Some(value) =
                     cells.get(row, column.number(at)).filter(|value| value.is_finite())
@@ -197,7 +201,7 @@ pub fn svg(
     for (block, head, [x, y, side]) in small_maps(&scene) {
         let Some(weights) = pass.head(block, head) else { continue };
         let (rows, each) = (scene.shape.rows, side / scene.shape.rows as f64);
-        begin(&mut inside, is_reached(&scene, way, block));
+        begin(&mut inside, map_strength(&scene, way, block));
         write_rect(&mut inside, x, y, side, side, palette.paper);
         for (i, (weight, allowed)) in weights.iter().zip(&pass.mask).enumerate() {
             if *allowed {
@@ -240,7 +244,7 @@ mod tests {
         let pass = pass(4, 2);
         let caption =
             Caption { name: "machine", title: "a < b".into(), marker: None, source: "here".into() };
-        let way = Way { head: 0, row: 3, reached: 9 };
+        let way = Way { head: 0, row: 3, reached: 9, lines: false };
         let colors = Colors::new(&Palette::LIGHT);
         let architecture = Architecture::GPT2;
         let svg = svg(&pass, way, architecture, (1000.0, 600.0), &caption, &colors);

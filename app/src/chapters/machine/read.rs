@@ -275,7 +275,7 @@ mod tests {
     fn every_place_is_found_and_said() {
         let pass = pass(4, 2);
         let scene = Scene::new(Shape::of(&pass), (1000.0, 600.0));
-        let way = Way { head: 1, row: 3, reached: 9 };
+        let way = Way { head: 1, row: 3, reached: 9, lines: false };
         for column in &scene.columns {
             let x = column.middle();
             let above = hit(&scene, &pass, (x, scene.top - 10.0));

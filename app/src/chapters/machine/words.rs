@@ -8,6 +8,9 @@ use crate::{
     teaching::{Kind, Quiz},
 };
 
+/// The beat that is about the rows' lines.
+pub const LINES: u32 = 2;
+
 pub const SCRIPT: Script = Script {
     before: "You have met every part. Here they are at work.",
     beats: &[
@@ -15,9 +18,10 @@ pub const SCRIPT: Script = Script {
             title: "",
             text: "In 2017 Vaswani and others built a translator around [attention](attention), without \
                    recurrence. A year later Radford and others kept only its [decoder](decoder), and trained it to \
-                   continue text. Large [language models](language-model) still follow this plan. Here your model \
-                   from the GPT lab reads your sentence.\n\n\
-                   Each [token](token) has its own row: read it from left to right, then press Train.",
+                   continue text. Large [language models](language-model) still follow this plan. Here your GPT \
+                   reads your sentence.\n\n\
+                   Each [token](token) has a row: read it from left to right. Then press Train, and watch the \
+                   numbers move.",
             set: |_| {},
             asks: &[],
         },
@@ -47,10 +51,11 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Rows look at each other",
             text: "Each row makes a [query](query), which says what it looks for, and a [key](key), by which it is \
-                   found. Each query is scored against each key. The [causal mask](causal-mask) hides later rows, \
-                   and [softmax](softmax) turns the remaining scores into weights.\n\n\
-                   This happens in each of {heads} heads. Press a small map to see another.",
-            set: |link| link.machine.stage = Stage::Weights,
+                   found. Each query is scored against each key.\n\n\
+                   Press Next step: the [causal mask](causal-mask) hides later rows, and [softmax](softmax) turns \
+                   the remaining scores into weights. All {heads} heads do this. Press a small map to see \
+                   another.",
+            set: |link| link.machine.stage = Stage::Query,
             asks: &[],
         },
         Beat {
@@ -232,4 +237,14 @@ pub fn more() -> AnyView {
             has no column: what a layer reads is the line to its left, normalized. The second half of the feed-forward layer brings the neurons back to the row’s width. It has no column either: it belongs to the plus sign."</p>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_beat_about_the_lines_is_known_by_its_number() {
+        assert_eq!(SCRIPT.beats[LINES as usize].title, "A line for each token");
+    }
 }

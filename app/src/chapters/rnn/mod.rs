@@ -191,6 +191,7 @@ fn UnrolledView(shared: Shared) -> impl IntoView {
     // About the edit there is another place for it.
     let problem =
         Signal::derive(move || shared.answered.problem.get().filter(|_| shared.edit.get() == 0));
+    let follows = memo(move || store.link.with(|link| link.idea == words::LOOP_IN));
     let field = NodeRef::new();
     let on_edit = Callback::new(move |t: usize| unroller::begin_edit(shared, t, field));
     let on_open = Callback::new(move |()| arithmetic::open(store));
@@ -204,7 +205,7 @@ fn UnrolledView(shared: Shared) -> impl IntoView {
             <p class="view-note rnn-note" role="status" data-testid="rnn-note">
                 {move || unroller::note(shared)}
             </p>
-            <UnrolledFigure diagram columns at unit on_open on_edit on_matrix provenance=shared.provenance>
+            <UnrolledFigure diagram columns at unit on_open on_edit on_matrix follows provenance=shared.provenance>
                 <Unroller shared length/>
             </UnrolledFigure>
             <EditBar shared field/>

@@ -14,6 +14,9 @@ use crate::{
     teaching::{Formula, Kind, MathSym, Names, Quiz, Snippet},
 };
 
+/// The beat that follows the loop.
+pub const LOOP_IN: u32 = 1;
+
 pub const SCRIPT: Script = Script {
     before: "A table of pairs forgets everything but the last character.",
     beats: &[

@@ -9,7 +9,7 @@ use crate::{
     controls::{SliderField, grouped},
     course::{Sentence, use_provenance},
     figures::{Dash, Hue, Line, Lines, LinesFigure, token::mark},
-    reactive::memo,
+    reactive::{effect, memo},
 };
 
 /// The sentence in three schemes, and the row of the token that was picked.
@@ -96,14 +96,39 @@ fn Merging(shown: Shown) -> impl IntoView {
     let next = with(|levels| levels.next.clone());
     let last = with(|levels| levels.merges.last().cloned());
     let made = move || shown.levels.with(|levels| levels.as_ref().map_or(0, |l| l.merges.len()));
-    let forward = move |_| {
+    // Whether it merges on by itself.
+    let seeking = RwSignal::new(false);
+    let merge = move || {
         if next.with_untracked(Option::is_some) {
             let made = untrack(made) as u32;
             // From what is on show, so that quick presses are never lost.
             shown.set(|settings| settings.merges = (settings.merges + 1).min(made + 20));
         }
     };
+    let forward = move |_| {
+        seeking.set(false);
+        merge();
+    };
+    effect(move || {
+        if !seeking.get() {
+            return;
+        }
+        let asked = shown.settings.with(|s| s.merges) as usize;
+        let is_last = shown.levels.with(|levels| {
+            let levels = levels.as_ref()?;
+            let is_behind = levels.merges.len() < asked && levels.next.is_some();
+            let changes = (levels.sentence_next as usize) < levels.pairs.pieces.len();
+            (!is_behind).then_some(changes || levels.next.is_none())
+        });
+        if let Some(is_last) = is_last {
+            if is_last {
+                seeking.set(false);
+            }
+            merge();
+        }
+    });
     let back = move |_| {
+        seeking.set(false);
         let made = untrack(made) as u32;
         shown.set(|settings| settings.merges = settings.merges.min(made).saturating_sub(1));
     };
@@ -112,16 +137,15 @@ fn Merging(shown: Shown) -> impl IntoView {
         None => "No pair is left to merge".to_owned(),
     };
     let said = move || {
-        let tokens = shown.levels.with(|l| l.as_ref().map_or(0, |l| l.pairs.text_tokens));
-        last.get().map(|last| {
-            format!(
-                "Last: {} became id {}. The text got {} tokens shorter: {} tokens now.",
-                pair(&last),
-                last.id,
-                grouped(last.count),
-                grouped(tokens),
-            )
-        })
+        let (last, levels) = (last.get()?, shown.levels.get()?);
+        let (count, tokens) = (grouped(last.count), grouped(levels.pairs.text_tokens));
+        // What was merged last is part of no other token yet.
+        let told = if levels.pairs.pieces.iter().any(|piece| piece.id == last.id) {
+            format!("The text got {count} tokens shorter")
+        } else {
+            format!("Not in your sentence, but {count} times in the text")
+        };
+        Some(format!("Last: {} became id {}. {told}: {tokens} tokens now.", pair(&last), last.id))
     };
     view! {
         <div class="view-bar tokens-merging">
@@ -129,6 +153,11 @@ fn Merging(shown: Shown) -> impl IntoView {
                     aria-disabled=move || next.with(Option::is_none).then_some("true")
                     on:click=forward>
                     {offered}
+                </button>
+                <button type="button" class="button" data-testid="merge-on"
+                    aria-disabled=move || next.with(Option::is_none).then_some("true")
+                    on:click=move |_| seeking.set(true)>
+                    "Merge until your sentence changes"
                 </button>
                 <button type="button" class="button" data-testid="unmerge"
                     aria-disabled=move || (made() == 0).then_some("true") on:click=back>

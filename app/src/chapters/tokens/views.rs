@@ -54,9 +54,10 @@ pub fn Lookup(shown: Shown) -> impl IntoView {
 #[component]
 pub fn Map(shown: Shown) -> impl IntoView {
     view! {
-        <p class="tokens-claim" data-testid="map-claim">{move || shown.map_claim()}</p>
         <TokenMap embedding=shown.embedding selected=shown.token provenance=use_provenance()
             on_pick=Callback::new(move |id| shown.pick(shown.scheme.get_untracked(), id))/>
+        // After the picture, which is to be looked at first.
+        <p class="tokens-claim" data-testid="map-claim">{move || shown.map_claim()}</p>
         <p class="view-note">
             "Each row is a point, drawn along the two directions in which the rows spread most: their \
              first two "<Term of=Word::PrincipalComponent>"principal components"</Term>". The points \

@@ -108,8 +108,8 @@ pub const SCRIPT: Script = Script {
             title: "A sentence is a product",
             text: "How [probable](probability) is a sentence? Multiply the probability of its first token, that \
                    of the second given the first, and so on: this is the **chain rule of probability**. A \
-                   [language model](language-model) gives the factors, and one for stopping: the **end token**. \
-                   Point at a card to read one.\n\n\
+                   [language model](language-model) gives the factors, and one for stopping: the **end token**. Here \
+                   it reads byte pairs after {merges} merges. Point at a card.\n\n\
                    + Why an end token, and why logarithms?\n\n\
                    Nobody says in advance how long a sentence will be, so the model must also say when it stops.\n\n\
                    The product soon gets tiny, so people add up the logarithms of the factors instead. Each card \

@@ -39,6 +39,14 @@ impl Naming {
             Self::States => ["role-key", "role-value"],
         }
     }
+
+    /// The steps in a word each, in order.
+    fn steps(self) -> &'static [&'static str] {
+        match self {
+            Self::Heads => &["Score", "Scale", "Softmax", "Output"],
+            Self::States => &["Score", "Softmax", "Context"],
+        }
+    }
 }
 
 /// A cell with its arithmetic.
@@ -253,6 +261,7 @@ fn arithmetic() -> AnyView {
                             })}</span>
                         })}
                     </h3>
+                    {steps::links(naming)}
                     <div class="inspector-buttons">
                         {button("key-before", key_before, "←", 0, -1)}
                         {button("key-after", key_after, "→", 0, 1)}

@@ -1,13 +1,43 @@
 //! The inspector's steps, from the vectors to the row's output.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::attention::Scoring;
+use wasm_bindgen::JsCast;
 
 use super::{Naming, Shown, bracketed, fixed, tables};
 use crate::figures::scale::limit;
 use crate::{figures::Colors, reactive::memo};
 
 type Cell = Memo<Option<Shown>>;
+
+/// A way to each of the steps, most of which do not fit on one screen.
+pub fn links(naming: Naming) -> AnyView {
+    let root = NodeRef::<html::Div>::new();
+    let go = move |at: usize| {
+        let inspector = root.get_untracked().and_then(|root| root.closest(".inspector").ok()?);
+        let heading = inspector
+            .and_then(|all| all.query_selector_all(".inspector-steps h4").ok()?.item(at as u32));
+        if let Some(heading) = heading {
+            let heading = heading.unchecked_into::<web_sys::HtmlElement>();
+            heading.scroll_into_view();
+            // Whoever goes by keyboard goes on from there. A heading that is there takes the focus.
+            let _ = heading.focus();
+        }
+    };
+    let one = |(at, name): (usize, &&'static str)| {
+        let link = move |_| go(at);
+        view! {
+            <button type="button" class="button button-quiet" data-testid=format!("inspector-step-{}", at + 1)
+                on:click=link>{at + 1}" "<span>{*name}</span></button>
+        }
+    };
+    view! {
+        <div class="inspector-links" role="group" aria-label="Steps" node_ref=root>
+            {naming.steps().iter().enumerate().map(one).collect_view()}
+        </div>
+    }
+    .into_any()
+}
 
 /// All steps, in order.
 pub fn steps(
@@ -68,7 +98,7 @@ pub fn steps(
     view! {
         <ol class="inspector-steps">
             <li>
-                <h4>{move || if additive.get() { "A small network scores the pair" } else { product }}</h4>
+                <h4 tabindex="-1">{move || if additive.get() { "A small network scores the pair" } else { product }}</h4>
                 {strips}
                 {tables::scroller("Terms of the score", terms.into_any())}
                 {more("terms", all_terms, count(|shown| shown.terms().len()), "terms")}
@@ -77,19 +107,19 @@ pub fn steps(
             // There is nothing else to be done to the score of two states.
             {(naming == Naming::Heads).then(|| view! {
                 <li>
-                    <h4>"Scale and mask"</h4>
+                    <h4 tabindex="-1">"Scale and mask"</h4>
                     {of(score)}
                 </li>
             })}
             <li>
-                <h4>{softmax}</h4>
+                <h4 tabindex="-1">{softmax}</h4>
                 {of(exponent)}
                 {tables::scroller(keys_of, keys.into_any())}
                 {more("keys", all_keys, count(|shown| shown.row.tokens.len()), keys_word)}
                 {of(weight)}
             </li>
             <li>
-                <h4>{mix}</h4>
+                <h4 tabindex="-1">{mix}</h4>
                 {values}
                 {tables::scroller(output_of, output.into_any())}
                 {more("values", all_values, count(|shown| shown.paper.output.len()), numbers)}

@@ -68,6 +68,8 @@ pub fn ColumnView(
 #[component]
 pub fn LoopView(
     diagram: Memo<Arc<Diagram>>,
+    /// The step that is followed around it.
+    lap: Signal<Option<usize>>,
     layout: Memo<Layout>,
     /// Where it stands, on its way there too.
     places: Memo<Arc<Places>>,
@@ -75,14 +77,17 @@ pub fn LoopView(
     seen: Signal<f64>,
 ) -> impl IntoView {
     let face = memo(move || {
-        let last = diagram.with(|d| d.columns.last().map(|c| c.face.clone()));
-        Face { token: String::new(), replaced: None, ..last.unwrap_or_default() }
+        let face = diagram.with(|d| d.in_loop(lap.get()).map(|c| c.face.clone()));
+        Face { token: String::new(), replaced: None, ..face.unwrap_or_default() }
     });
     let at = move || places.with(|p| p.rest.unwrap_or_default());
     // Where columns are narrow, only to the right is there room for words.
     let anchor = move || if layout.get().is_roomy() { "middle" } else { "start" };
     let words_x = move || layout.with(|l| if l.is_roomy() { l.middle() } else { l.strip_x() });
     let time = move || {
+        if let Some(t) = lap.get() {
+            return format!("t = {}", t + 1);
+        }
         diagram.with(|d| match (d.unrolled + 1, d.length()) {
             (first, last) if first >= last => format!("t = {last}"),
             (first, last) => format!("t = {first} … {last}"),
@@ -99,6 +104,13 @@ pub fn LoopView(
             token::short_mark(&rest.collect::<String>(), room as usize)
         })
     };
+    // Before the character that is read, that one, and after it.
+    let rest = memo(move || {
+        let rest = rest();
+        let place = |n| rest.char_indices().nth(n).map_or(rest.len(), |(place, _)| place);
+        let (from, to) = lap.get().map_or((rest.len(), rest.len()), |t| (place(t), place(t + 1)));
+        [&rest[..from], &rest[from..to], &rest[to..]].map(str::to_owned)
+    });
     let count = move || {
         // The first of the steps in it takes U from the column before.
         diagram.with(|d| match (d.length() - d.unrolled).saturating_sub(1) {
@@ -111,18 +123,27 @@ pub fn LoopView(
     // How far the curve's ends stand from the strip's middle.
     let spread = move || layout.with(|l| (0.16 * l.strip_height).clamp(12.0, 64.0));
     let far = move || layout.with(|l| l.strip_x() + l.loop_reach());
-    let circle = move || {
+    let circle = memo(move || {
         let (right, mid, spread) = (right(), layout.get().strip_middle(), spread());
         // A curve reaches three quarters of the way to its handles; beyond it stands the label.
         let handle = right + (far() - 22.0) / 0.75;
-        // The head points along the end of the curve.
         let (x, end) = (right + 3.0, mid + spread);
-        format!(
-            "M{right} {} C{handle} {}, {handle} {}, {x} {end} l4.2 6.8 M{x} {end} l8 -0.2",
+        let curve = format!(
+            "M{right} {} C{handle} {}, {handle} {}, {x} {end}",
             mid - spread,
             mid - 2.4 * spread,
             mid + 2.4 * spread,
-        )
+        );
+        // The head points along the end of the curve.
+        (curve, format!(" l4.2 6.8 M{x} {end} l8 -0.2"))
+    });
+    // A new dot for each step: its way begins anew. The last state does not come back.
+    let dot = move || {
+        let length = diagram.with_untracked(|d| d.length());
+        lap.get().filter(|t| t + 1 < length).map(|_| {
+            let way = circle.with(|(curve, _)| format!("offset-path: path(\"{curve}\")"));
+            view! { <circle class="rnn-dot" r="7" style=way/> }
+        })
     };
     let label_x = move || right() + far() - 10.0;
     let mid = move || layout.get().strip_middle();
@@ -134,12 +155,17 @@ pub fn LoopView(
             <g data-part=U class=format!("rnn-arrow {}", Hue::Weight.class())>
                 <rect class="rnn-hit" x=right y=move || mid() - 2.0 * spread() width=far
                     height=move || 4.0 * spread() rx="6"/>
-                <path d=circle/>
+                <path d=move || circle.with(|(curve, head)| format!("{curve}{head}"))/>
                 <text x=label_x y=move || mid() + 5.0>"U"</text>
             </g>
+            {dot}
             <text class="rnn-rest" x=move || layout.get().strip_x()
                 y=move || layout.with(|l| l.token_y + 0.68 * l.token_size)
-                style:text-anchor="start">{rest}</text>
+                style:text-anchor="start">
+                {move || rest.get()[0].clone()}
+                <tspan class="rnn-now">{move || rest.get()[1].clone()}</tspan>
+                {move || rest.get()[2].clone()}
+            </text>
             <text class="rnn-small" x=move || right() + 0.5 * far() y=move || mid() + 1.7 * spread() + 1.5 * layout.get().text>{count}</text>
         </g>
     }
@@ -164,7 +190,7 @@ fn up(l: &Layout, from: f64, to: f64) -> String {
 fn Cell(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
     let read_out = memo(move || face.with(|f| f.output.is_some()));
     let to_output =
-        Signal::derive(move || layout.with(|l| up(l, l.strip_y - 2.0, l.bars_end() + 4.0)));
+        Signal::derive(move || layout.with(|l| up(l, l.strip_y - 2.0, l.arrow_end() + 4.0)));
     let to_state = Signal::derive(move || {
         layout.with(|l| up(l, l.token_y - 2.0, l.strip_y + l.strip_height + 4.0))
     });
@@ -241,8 +267,7 @@ fn is_word(class: &str) -> bool {
 /// What words need where there is room for letters only.
 const WORDS: f64 = 96.0;
 
-/// The likeliest outputs as bars, the likeliest next to the state it comes from, and above them the
-/// truth.
+/// The likeliest outputs as bars, the likeliest on top, right under the truth that it is compared with.
 #[component]
 fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
     let output = memo(move || face.with(|f| f.output.clone().unwrap_or_default()));
@@ -252,7 +277,7 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
         let column = layout.get().column;
         if words.get() { column.max(WORDS) } else { column }
     });
-    let heads = move || layout.get().heads;
+    let heads = move || layout.get().told();
     let target = move || {
         if heads() < 1 {
             return String::new();
@@ -271,9 +296,7 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
         }
         output.with(|o| o.loss().map_or_else(String::new, |loss| fitted(loss, &layout.get())))
     };
-    let row = move |i: usize| {
-        layout.with(|l| l.bars_y + l.bar_height * (l.bars - 1).saturating_sub(i) as f64)
-    };
+    let row = move |i: usize| layout.with(|l| l.bars_y + l.bar_height * i as f64);
     let shown = move |i: usize| i < layout.get().bars;
     // Bars behind their names have the whole width.
     let behind = memo(move || words.get() || layout.get().is_tight());
@@ -338,7 +361,7 @@ fn Arrow(
                     40.0,
                     l.token_y - l.strip_y - l.strip_height - 3.0,
                 ),
-                V => (side, l.bars_end() + 1.0, 40.0, l.strip_y - l.bars_end() - 2.0),
+                V => (side, l.arrow_end() + 1.0, 40.0, l.strip_y - l.arrow_end() - 2.0),
                 _ => {
                     let left = l.strip_x() + l.strip_width() - l.column + 1.0;
                     (left, l.strip_middle() - 24.0, l.column - l.strip_width() - 2.0, 40.0)

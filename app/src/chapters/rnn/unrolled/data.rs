@@ -144,6 +144,11 @@ impl Diagram {
         self.unrolled < self.length()
     }
 
+    /// The step whose state the loop shows: that of the `lap`, or the last.
+    pub fn in_loop(&self, lap: Option<usize>) -> Option<&Column> {
+        lap.map_or(self.columns.last(), |t| self.columns.get(t))
+    }
+
     /// What one column says, in a sentence; `unit` from 0.
     pub fn describe(&self, t: usize, unit: Option<usize>) -> String {
         let Some(column) = self.columns.get(t) else { return String::new() };

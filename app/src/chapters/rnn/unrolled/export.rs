@@ -160,7 +160,7 @@ fn write_column(
         l.token_y,
     );
     if column.face.output.is_some() {
-        let _ = write!(svg, r#"<path d="M{middle} {}V{}"/>"#, l.strip_y, l.bars_end() + 4.0);
+        let _ = write!(svg, r#"<path d="M{middle} {}V{}"/>"#, l.strip_y, l.arrow_end() + 4.0);
     }
     if in_loop {
         let right = strip_x + strip_width;
@@ -205,7 +205,7 @@ fn write_column(
     );
     if let Some(output) = &column.face.output {
         for (i, (name, p)) in output.bars.iter().enumerate() {
-            let y = l.bars_y + l.bar_height * (l.bars - 1).saturating_sub(i) as f64;
+            let y = l.bars_y + l.bar_height * i as f64;
             let _ = write!(
                 svg,
                 r#"<rect x="{bars}" y="{}" width="{:.1}" height="{}" fill="{muted}" opacity="0.5"/><text x="5" y="{}" text-anchor="start">{}</text>"#,

@@ -38,6 +38,8 @@ pub struct Layout {
     pub bars: usize,
     pub bars_y: f64,
     pub bar_height: f64,
+    /// What is free below the expectations, so that the arrow to them does not touch their letters.
+    pub free: f64,
     pub strip_y: f64,
     pub strip_height: f64,
     pub token_y: f64,
@@ -74,10 +76,11 @@ impl Layout {
         let bar_height = (0.034 * height).clamp(text + 1.0, text + 6.0).floor();
         let gap = (0.07 * height).clamp(18.0, 48.0).floor();
         let token_size = (0.085 * height).clamp(24.0, 48.0).min(column - 8.0).floor();
+        let free = (0.04 * height - 8.0).clamp(0.0, text).floor();
         let below = gap + token_size + if edited { 18.0 + 1.1 * text } else { 4.0 };
         let above = |heads: usize, bars: usize| {
             let bars_y = ([1.4, 2.9, 4.4][heads] * text).round();
-            (bars_y, bars_y + bar_height * bars as f64 + gap)
+            (bars_y, bars_y + bar_height * bars as f64 + free + gap)
         };
         // The state comes first: where it has little room, less stands above it. The truth stays
         // longest, for what is expected is compared with it.
@@ -101,6 +104,7 @@ impl Layout {
             bars,
             bars_y,
             bar_height,
+            free,
             strip_y,
             strip_height,
             token_y,
@@ -137,6 +141,16 @@ impl Layout {
     /// Where the expectations end.
     pub fn bars_end(&self) -> f64 {
         self.bars_y + self.bar_height * self.bars as f64
+    }
+
+    /// Where the arrow to the expectations ends.
+    pub fn arrow_end(&self) -> f64 {
+        self.bars_end() + self.free
+    }
+
+    /// Rows above the expectations that say something: a loop alone stands for all steps at once.
+    pub fn told(&self) -> usize {
+        if self.unrolled == 0 { 0 } else { self.heads }
     }
 
     /// Where a column begins.

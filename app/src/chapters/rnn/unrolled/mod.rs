@@ -3,6 +3,7 @@
 mod column;
 mod data;
 mod export;
+mod lap;
 mod layout;
 mod overview;
 mod paint;
@@ -33,6 +34,7 @@ use crate::reactive::{effect, effect_with_last, memo, seldom};
 use column::{ColumnView, LoopView};
 pub use column::{INPUT, OUTPUT, STATE, U, V, W};
 pub use data::{Diagram, signed};
+use lap::use_lap;
 use layout::{Layout, NAMES, Places};
 use overview::Overview;
 use paint::paint_strips;
@@ -59,7 +61,8 @@ struct Place {
 ///
 /// `columns` is how many steps are unrolled, `at` the pinned step (0 is none) and `unit` its pinned
 /// unit, both counted from 1. `on_open` hears that the learner wants their arithmetic, `on_edit` of a
-/// click on an input, with its step from 0, `on_matrix` of one on a weight: `w`, `u` or `v`.
+/// click on an input, with its step from 0, `on_matrix` of one on a weight: `w`, `u` or `v`. A loop
+/// that nothing is unrolled of goes through the sentence once while one `follows` it.
 #[component]
 pub fn UnrolledFigure(
     #[prop(into)] diagram: Signal<Diagram>,
@@ -69,6 +72,7 @@ pub fn UnrolledFigure(
     on_open: Callback<()>,
     on_edit: Callback<usize>,
     on_matrix: Callback<String>,
+    follows: Memo<bool>,
     #[prop(into)] provenance: Signal<Provenance>,
     children: Children,
 ) -> impl IntoView {
@@ -115,6 +119,7 @@ pub fn UnrolledFigure(
         Layout::new(width, height, unrolled, length.get(), edited.get())
     });
     let folded = memo(move || layout.get().folded);
+    let lap = use_lap(memo(move || follows.get() && unrolled.get() == 0), length);
     let motion = use_own_motion::<Places>();
     let there = memo(move || Arc::new(Places::of(&layout.get(), length.get())));
     let places = memo(move || motion.toward(there.get()));
@@ -132,7 +137,8 @@ pub fn UnrolledFigure(
         let Some(canvas) = canvas.get() else { return };
         let (layout, places) = (layout.get(), places.get());
         colors.with(|colors| {
-            shown.with(|diagram| paint_strips(&canvas, diagram, &layout, &places, colors))
+            shown
+                .with(|diagram| paint_strips(&canvas, diagram, lap.get(), &layout, &places, colors))
         });
     });
 
@@ -283,11 +289,14 @@ pub fn UnrolledFigure(
         e.prevent_default();
     };
 
-    let say = move |Place { column, unit }: Place| match unit
-        .and_then(|unit| since.describe(0, (column, unit)))
-    {
-        Some(change) => format!("{change}."),
-        None => shown.with(|d| d.describe(column, unit)),
+    // The step that is seen where one points.
+    let seen_at = move |place: Place| Place { column: lap.get().unwrap_or(place.column), ..place };
+    let say = move |place: Place| {
+        let Place { column, unit } = seen_at(place);
+        match unit.and_then(|unit| since.describe(0, (column, unit))) {
+            Some(change) => format!("{change}."),
+            None => shown.with(|d| d.describe(column, unit)),
+        }
     };
     let reading = move || pointing.shown().map(say);
     let value_of =
@@ -374,7 +383,7 @@ pub fn UnrolledFigure(
             <ScaleBar short=true label=Signal::derive(move || shown.with(|d| short_name(d.state_name()).to_owned()))
                 map=Signal::derive(move || shown.with(|d| d.state_map()))
                 value=Signal::derive(move || {
-                    let place = pointing.shown()?;
+                    let place = pointing.shown().map(seen_at)?;
                     value_of(place.unit?, place.column)
                 })
                 colors/>
@@ -418,7 +427,7 @@ pub fn UnrolledFigure(
                         <For each=move || 0..unrolled.get() key=|t| *t let:t>
                             <ColumnView t diagram=turns[t % TURNS] layout places near pointed/>
                         </For>
-                        <Show when=move || folded.get()><LoopView diagram=shown layout places seen/></Show>
+                        <Show when=move || folded.get()><LoopView diagram=shown lap layout places seen/></Show>
                         <rect class="rnn-unit" x=move || layout.get().left y=move || unit_y().map_or(0.0, |u| u.0)
                             width=move || layout.with(|l| l.column * (l.unrolled + usize::from(l.folded)) as f64)
                             height=move || unit_y().map_or(0.0, |u| u.1)
@@ -427,8 +436,8 @@ pub fn UnrolledFigure(
                     <svg class="rnn-diagram rnn-names" width=NAMES height=move || layout.get().height
                         style:font-size=move || format!("{}px", layout.get().text.min(15.0)) aria-hidden="true">
                         {row_name("step", |l| Some(l.line(0)))}
-                        {row_name("truth", |l| (l.heads > 0).then(|| l.line(1)))}
-                        {row_name("loss", |l| (l.heads > 1).then(|| l.line(2)))}
+                        {row_name("truth", |l| (l.told() > 0).then(|| l.line(1)))}
+                        {row_name("loss", |l| (l.told() > 1).then(|| l.line(2)))}
                         {row_name("expects", |l| Some((l.bars_y + l.bars_end()) / 2.0 + 4.0))}
                         {row_name("state", |l| Some(l.strip_middle()))}
                         {row_name("reads", |l| Some(l.token_y + 0.5 * l.token_size + 5.0))}
@@ -440,10 +449,10 @@ pub fn UnrolledFigure(
             </div>
             <Overview diagram=shown layout scroller scrolled=scrolled.into() size/>
             <p class="readout" data-testid="unrolled-readout"
-                data-column=move || pointing.shown().map(|p| (p.column + 1).to_string())
+                data-column=move || pointing.shown().map(|p| (seen_at(p).column + 1).to_string())
                 data-unit=move || pointing.shown().and_then(|p| p.unit).map(|u| (u + 1).to_string())
                 data-value=move || {
-                    let place = pointing.shown()?;
+                    let place = pointing.shown().map(seen_at)?;
                     value_of(place.unit?, place.column).map(|v| v.to_string())
                 }>
                 {move || match reading() {

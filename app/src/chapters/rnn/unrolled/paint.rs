@@ -9,18 +9,19 @@ use super::{
 };
 use crate::figures::{canvas::put_pixels, theme::Colors};
 
-/// The strips of all unrolled columns, and that of the loop, where they are now. The left half of a
-/// strip is the state before an edit.
+/// The strips of all unrolled columns, and that of the loop, where they are now: of its step `lap`, or
+/// the last. The left half of a strip is the state before an edit.
 pub fn paint_strips(
     canvas: &HtmlCanvasElement,
     diagram: &Diagram,
+    lap: Option<usize>,
     layout: &Layout,
     places: &Places,
     colors: &Colors,
 ) -> Option<()> {
-    let (last, map) = (diagram.columns.last(), diagram.state_map());
+    let map = diagram.state_map();
     let shown = diagram.columns.iter().zip(&places.columns);
-    let of_loop = last.zip(places.rest.as_ref()).filter(|_| layout.folded);
+    let of_loop = diagram.in_loop(lap).zip(places.rest.as_ref()).filter(|_| layout.folded);
     let width = layout.width() as usize;
     let mut pixels = vec![0; width * diagram.hidden * 4];
     for (column, x) in shown.chain(of_loop) {
