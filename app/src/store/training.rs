@@ -15,7 +15,10 @@ impl Store {
     /// From now on a model that nobody has trained takes so many steps by itself; 0 for none.
     pub fn wants_head_start(self, steps: u32) {
         self.head_start.set_value(steps);
-        if untrack(|| self.started.with(Option::is_some)) {
+        // What the link asks for may be on its way to the engine still.
+        let is_led =
+            self.questions.goal.get_untracked() > 0 || self.link.with_untracked(|l| l.autostart);
+        if !is_led && untrack(|| self.started.with(Option::is_some)) {
             self.give_head_start();
         }
     }
