@@ -293,3 +293,11 @@ test("settings name the model, and a model without attention has no matrix", asy
   assert.match(await byId(page, "settings-open").textContent(), /no attention/);
 });
 
+
+test("a model that the address gives stays when the story goes on", async (t) => {
+  const page = await open(t, "&alignment-hidden=20");
+  assert.equal(parameter(page, "alignment-hidden"), "20");
+  await page.keyboard.press("PageDown");
+  await eventually(() => parameter(page, "idea") === "1", "the second beat");
+  assert.equal(parameter(page, "alignment-hidden"), "20");
+});

@@ -146,8 +146,9 @@ impl Beats {
                 (setting.set)(&mut next, meant);
             }
         }
+        // A model that the link gives is the learner's, not this beat's.
+        self.told.set_value(about);
         if next != *link {
-            self.told.set_value(next.clone());
             self.store.link.set(next);
         }
     }

@@ -45,6 +45,7 @@ impl Store {
                 }
             }
             Event::State { state, step } => {
+                self.pace.update_value(|pace| pace.sets_out = false);
                 self.questions.went(state, step);
                 self.keep_pace();
                 if state == RunState::Paused {

@@ -24,6 +24,8 @@ pub struct Pace {
     pub run_on: bool,
     /// The step to which the model is trained by itself, until the learner says otherwise; else 0.
     pub head_start: u32,
+    /// An order to train is on its way: the engine has not said yet that it does.
+    pub sets_out: bool,
     /// The next checkpoint is the model about to be replaced.
     pub keep_previous: bool,
     /// The last checkpoint, against a crash.
@@ -133,6 +135,7 @@ impl Pace {
                 self.saved_step = 0;
             }
             CommandKind::Save => self.keep_previous = false,
+            CommandKind::Run | CommandKind::Steps => self.sets_out = false,
             _ => {}
         }
     }
@@ -140,6 +143,7 @@ impl Pace {
     /// The engine is gone, and every open question with it.
     pub fn engine_gone(&mut self) {
         self.starting.clear();
+        self.sets_out = false;
         self.keep_previous = false;
         self.writing = None;
         self.written_step = None;

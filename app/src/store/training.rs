@@ -15,10 +15,7 @@ impl Store {
     /// From now on a model that nobody has trained takes so many steps by itself; 0 for none.
     pub fn wants_head_start(self, steps: u32) {
         self.head_start.set_value(steps);
-        // What the link asks for may be on its way to the engine still.
-        let is_led =
-            self.questions.goal.get_untracked() > 0 || self.link.with_untracked(|l| l.autostart);
-        if !is_led && untrack(|| self.started.with(Option::is_some)) {
+        if untrack(|| self.started.with(Option::is_some)) {
             self.give_head_start();
         }
     }
@@ -26,7 +23,8 @@ impl Store {
     /// Has the present model take its first steps, where that is wanted and it rests at its start.
     pub(super) fn give_head_start(self) {
         let steps = self.head_start.get_value();
-        let rests = self.state.get_untracked() == RunState::Paused;
+        let sets_out = self.pace.with_value(|pace| pace.sets_out);
+        let rests = self.state.get_untracked() == RunState::Paused && !sets_out;
         if steps == 0 || !rests || self.step.get_untracked() > 0 || untrack(|| self.is_given()) {
             return;
         }
@@ -53,7 +51,7 @@ impl Store {
 
     /// Who trains wants to see it.
     fn set_out(self) {
-        self.pace.update_value(|pace| pace.head_start = 0);
+        self.pace.update_value(|pace| (pace.head_start, pace.sets_out) = (0, true));
         self.diverged.set(None);
         self.questions.look_at(None);
         self.questions.goal.set(0);

@@ -47,7 +47,7 @@ const WAYS: [(&str, Option<Sampling>); 7] = [
 ];
 
 /// The row above that has the learner's own settings, and so the same text.
-fn twin(yours: Sampling) -> Option<usize> {
+fn repeated(yours: Sampling) -> Option<usize> {
     WAYS.iter().position(|(_, way)| *way == Some(yours))
 }
 
@@ -154,7 +154,7 @@ impl Texts {
         let sample = self.round.with_value(|round| {
             let (asked, _) = round.asked.as_ref()?;
             let (_, way) = WAYS.get(row)?;
-            (way.is_some() || twin(asked.yours).is_none()).then(|| asked.sample(row))
+            (way.is_some() || repeated(asked.yours).is_none()).then(|| asked.sample(row))
         });
         let Some(sample) = sample else { return self.end() };
         let packed = ask::Writing { sample }.packed();
@@ -203,16 +203,16 @@ impl Texts {
             all.iter().zip(&WAYS).map(passage).collect::<Vec<_>>()
         });
         Skyline {
-            passages: without_twin(passages, yours),
+            passages: without_repeat(passages, yours),
             tinted: self.page.store.has_tinted_tokens(),
         }
     }
 }
 
 /// Names the row above that has the text of the learner's own settings, instead of that text once more.
-fn without_twin(mut passages: Vec<Passage>, yours: Sampling) -> Vec<Passage> {
-    if let Some(twin) = twin(yours) {
-        let name = format!("Yours: the same as {}", passages[twin].name);
+fn without_repeat(mut passages: Vec<Passage>, yours: Sampling) -> Vec<Passage> {
+    if let Some(row) = repeated(yours) {
+        let name = format!("Yours: the same as {}", passages[row].name);
         passages.pop();
         passages.push(Passage { name, note: String::new(), letters: Vec::new() });
     }
@@ -307,7 +307,7 @@ mod tests {
     fn the_same_text_is_not_shown_twice() {
         let rows = |yours| {
             let all = WAYS.iter().map(|(name, way)| passage(name, &way.unwrap_or(yours), None));
-            without_twin(all.collect(), yours)
+            without_repeat(all.collect(), yours)
         };
         assert_eq!(rows(cut(0, 0.9))[6].name, "Yours: the same as Top p 0.9");
         assert_eq!(rows(heat(0.8))[6].name, "Yours");
