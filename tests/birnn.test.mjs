@@ -47,6 +47,11 @@ test("what lies in the future: forward stays at chance, both ways solves it, a d
   const page = await open(t);
   const right = async (reader) => (await number(page, `birnn-right-${reader}`)) / 100;
   assert.equal(await number(page, "birnn-chance"), 25);
+  // The beats about the text have no numbers of the made-up symbols, nor those about symbols of the text.
+  const told = (beat) => byId(page, `beat-${beat}`).locator(".beat-body > p").allTextContents();
+  const numbered = async (beat) => /\d%/.test((await told(beat)).join(" "));
+  assert.deepEqual([await numbered(1), await numbered(6)], [true, false]);
+  assert.equal(await byId(page, "source-open").count(), 0);
   assert((await right("both")) > 0.95);
   assert(Math.abs((await right("forward")) - 0.25) < 0.05);
   // The answer lies 3 ahead, the delay is 2.
@@ -131,6 +136,9 @@ test("a missing letter: click hides it, both sides beat one, and the right one i
   const right = async (reader) => (await number(page, `birnn-right-${reader}`)) / 100;
   assert((await right("both")) > (await right("forward")) + 0.05);
   assert((await right("both")) > (await number(page, "birnn-chance")) / 100);
+  const told = async (beat) => (await byId(page, `beat-${beat}`).locator(".beat-body > p").allTextContents()).join(" ");
+  await eventually(async () => /forward is right \d+% of the time, and both ways \d+%/.test(await told(6)));
+  for (const beat of [1, 4, 5]) assert.doesNotMatch(await told(beat), /\d%/);
   await row(page, "inputs").nth(1).click();
   await eventually(async () => (await texts(page, "inputs"))[1] === "▢");
   assert.equal((await texts(page, "inputs"))[10], "t");

@@ -114,6 +114,7 @@ test("without residuals: the loss stands and the gradient dies", async (t) => {
   await live(page, "block-loss");
   // Only the last layer's output is left in its stream.
   await openView(page, "stream");
+  assert.match(await byId(page, "control-block-shown").textContent(), /Without residuals/);
   await choose(page, "block-shown", "cut");
   await table(page, "shown", "cut");
   await addsUp(page, 2);
@@ -128,6 +129,8 @@ test("the terms' lines grow with training", async (t) => {
   await numberAt(readout, WARM);
   await train(page, WARM + 50);
   await numberAt(readout, WARM + 50);
+  // Layers wake early: the axis goes by factors, from step 1.
+  assert.equal(await byId(page, "figure-block-growth").locator('[role="slider"]').getAttribute("aria-valuemin"), "1");
   await eventually(async () => /was the first to wake, at step \d+|no layer is awake yet/.test(await byId(page, "block-growth-verdict").textContent()));
 });
 
@@ -174,6 +177,10 @@ test("feed-forward with ReLU, both GELUs and SoLU, on the live model's neurons",
   const page = await opened(t, "&block-activation=relu");
   await openView(page, "neurons");
   await live(page, "block-neurons");
+  // One curve for one function: the tanh form only where the layer uses it. The axis reaches where all are 0.
+  const names = await byId(page, "block-neurons-readout").locator(".lines-name").allTextContents();
+  assert.deepEqual(names, ["ReLU", "GELU", "the 96 neurons"]);
+  assert.equal(await byId(page, "figure-block-neurons").locator('[role="slider"]').getAttribute("aria-valuemin"), "-4");
   // About half of the sums are negative, and ReLU puts out 0 for them.
   await eventually(async () => (await value(page, "block-off")) > 20);
   const forms = await value(page, "block-forms");
@@ -182,6 +189,8 @@ test("feed-forward with ReLU, both GELUs and SoLU, on the live model's neurons",
   await choose(page, "block-activation", "solu");
   await warm(page);
   await eventually(async () => /SoLU/.test(await byId(page, "figure-block-neurons").textContent()));
+  // Two positions: the same sum, another output.
+  await eventually(async () => /position 24.*position 18/.test(await byId(page, "block-neurons-readout").textContent()));
 });
 
 test("dropout is an ensemble: the mean of sub-networks is nearer than each of them", async (t) => {

@@ -21,7 +21,7 @@ import {
 const site = useSite();
 
 /** Opens the chapter once its first steps are taken and answered. */
-async function open(t, query = "", options) {
+async function open(t, query = "&bptt-shown=all", options) {
   const page = await site.open(t, `?chapter=bptt${query}`, options);
   await live(page, "bptt-norms");
   await numberUntil(page, "loss-step", (step) => step >= 50, "50");
@@ -85,8 +85,20 @@ test("trained side by side, the RNN fails past some gap where LSTM and GRU do no
   await paused(page);
 });
 
+test("the task is shown first, and formulas once they are explained", async (t) => {
+  const page = await open(t, "");
+  assert.deepEqual(Object.keys(await shares(page)), ["RNN"]);
+  assert.equal((await byId(page, "bptt-formula").textContent()).trim(), "");
+  assert.doesNotMatch(await byId(page, "bptt-seen").textContent(), /radius/);
+  // The model's own example: the letter, the gap, and the letter again as the answer.
+  const example = byId(page, "story").locator('[data-testid="bptt-example"]');
+  const [read, answer] = (await example.textContent()).split("→").map((part) => part.trim());
+  assert.match(read, /^[A-P]( [a-p]){30} \?$/);
+  assert.equal(answer, read[0]);
+});
+
 test("both losses, each with its formula", async (t) => {
-  const page = await open(t);
+  const page = await open(t, "&idea=3");
   const before = await shares(page);
   const formula = byId(page, "bptt-formula").locator('[role="group"]').first();
   assert.match(await formula.getAttribute("aria-label"), /times the Jacobians J of steps T down to t/);
@@ -95,10 +107,12 @@ test("both losses, each with its formula", async (t) => {
   assert.match(await formula.getAttribute("aria-label"), /plus D at the next step/);
   // Every step has a gradient of its own: much more is there at the symbol.
   await eventually(async () => (await shares(page)).RNN > 100 * before.RNN);
+  // What comes from the last step is as small as it was.
+  await eventually(async () => (await shares(page))["last step’s part"] === before.RNN);
 });
 
 test("rescaling U: radius 0 ends the curve at once, less dies faster, the RNN itself stays", async (t) => {
-  const page = await open(t);
+  const page = await open(t, "");
   const before = await shares(page);
   await slide(page, "bptt-radius", 0);
   await page.getByText("U is all zeros").waitFor();
@@ -174,7 +188,7 @@ test("a nudge by hand measures backpropagation's number, wherever it is; a large
 
 test("the forget bias decides what comes back along the cell", async (t) => {
   const along = async (bias) => {
-    const page = await open(t, `&bptt-forget=${bias}`);
+    const page = await open(t, `&bptt-shown=lstm&bptt-forget=${bias}`);
     const share = (await shares(page))["LSTM dL/dc"];
     await page.close();
     return share;
@@ -232,12 +246,12 @@ test("the check is answered from the live networks", async (t) => {
 });
 
 test("one idea after the other, and all of it by keyboard", async (t) => {
-  const page = await open(t);
+  const page = await open(t, "");
   await page.locator("#chapter-title").focus();
   await page.keyboard.press("PageDown");
   await live(page, "bptt-ripple");
   // The ripple goes on to the last step, where the two slopes agree.
-  await page.getByText("nudge to unit 8 at step 4 of the LSTM").first().waitFor();
+  await page.getByText("nudge to unit 2 at step 22 of the RNN").first().waitFor();
   await byId(page, "bptt-nudge-said").and(page.getByText("They agree.")).waitFor();
   await page.keyboard.press("PageDown");
   await page.keyboard.press("PageDown");
@@ -267,6 +281,32 @@ test("one idea after the other, and all of it by keyboard", async (t) => {
   await byId(page, "train-step").focus();
   await page.keyboard.press("Enter");
   await numberUntil(page, "loss-step", (step) => step === 51, "51");
+});
+
+test("what the text says of the cell is of the networks with that bias, and stays", async (t) => {
+  const page = await open(t, "&idea=7");
+  const beat = byId(page, "beat-7");
+  const arrives = async () => (await beat.textContent()).match(/At training step 50, the cell at the letter gets (about \d+ parts in a [a-z]+) of/)?.[1];
+  await eventually(arrives);
+  const [said, cell] = [await arrives(), (await shares(page))["LSTM dL/dc"]];
+  const name = { thousand: 1e3, million: 1e6, billion: 1e9 }[said.split(" ").at(-1)];
+  assert(Math.abs(Number(said.match(/\d+/)[0]) / name / cell - 1) < 0.1, `${said}, and ${cell}`);
+  // Another beat has other networks.
+  await page.keyboard.press("PageDown");
+  await live(page, "bptt-accuracy");
+  await numberUntil(page, "loss-step", (step) => step >= 50, "50");
+  await paused(page);
+  assert.equal(await arrives(), said);
+  // And a question only where there is one.
+  const early = byId(page, "bptt-too-early");
+  assert.match(await early.textContent(), /about step 1,000/);
+  assert.equal(await byId(page, "check-bptt-near").count(), 0);
+  assert.match(await byId(page, "bptt-accuracy-said").textContent(), /may still be due to chance/);
+  await byId(page, "bptt-enough").click();
+  await numberUntil(page, "loss-step", (step) => step >= 1000, "1000");
+  await paused(page);
+  await byId(page, "check-bptt-near-option-0").waitFor();
+  assert.equal(await early.count(), 0);
 });
 
 test("each view's figure is live and whole", async (t) => {

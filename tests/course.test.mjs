@@ -221,15 +221,15 @@ test("a view that the chapter does not have is said, and the first one shown", a
 
 test("a beat moves its figure from state to state, where motion is wanted", async (t) => {
   for (const reducedMotion of ["no-preference", "reduce"]) {
-    // Two beats on the same curves: the loss at the end, then at every step.
-    const page = await site.open(t, "?chapter=bptt&idea=3", { reducedMotion });
-    await live(page, "bptt-norms");
+    // Two beats on the same cells: the forget gate, then the candidate.
+    const page = await site.open(t, "?chapter=gates&idea=2", { reducedMotion });
+    await live(page, "gates-cells");
     await paused(page);
     await settled(page);
     /** How many different pictures there are from one beat to the other, the first and the last among them. */
     const pictures = async (button) => {
       await page.evaluate(() => {
-        const canvas = document.querySelector('[data-testid="figure-bptt-norms"] canvas');
+        const canvas = document.querySelector('[data-testid="figure-gates-cells"] canvas');
         const seen = (window.__seen = new Set());
         const look = () => {
           seen.add(canvas.toDataURL());

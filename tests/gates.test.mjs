@@ -330,11 +330,18 @@ test("odd sentences: empty, unknown, too long, the text of the learner", async (
   await eventually(async () => (await byId(page, "probe-problem").textContent()) === "");
   await eventually(async () => /of 8 answers/.test(await outcome(page)));
   await input.fill("(".repeat(80));
-  await eventually(async () => /of 4 answers/.test(await outcome(page)), "deeper than 4 has no right answer");
+  await eventually(async () => /^4 of 64 answers are right\. For 60 /.test(await outcome(page)), "it has no answer for what is deeper than 4");
   await page.getByText("16 more are left out").waitFor();
+  await openView(page, "answers");
+  await byId(page, "step-5").click();
+  await eventually(async () => /The right answer would be 5, but the model can’t give it/.test(await byId(page, "gates-said").textContent()));
+  await openView(page, "units");
+  // Made-up brackets are not learned from a text.
+  assert.equal(await byId(page, "source-open").count(), 0);
   await openSettings(page);
   await byId(page, "control-gates-task-text").check();
   await numberUntil(page, "loss-step", (step) => step >= 300);
+  await byId(page, "source-open").waitFor();
   await input.fill("wheel 世");
   await eventually(async () => /世/.test(await byId(page, "probe-note").textContent()));
   await eventually(async () => /of 6 answers/.test(await outcome(page)));

@@ -97,6 +97,9 @@ test("click and drag change cells; outputs follow at once; blocked weights are e
   await eventually(async () => (await readout(page)).value === null, "the cell is blocked");
   assert.match((await readout(page)).text, /may not look at .*: weight exactly 0/);
   await eventually(async () => /^436 of 900/.test(await text(page, "mask-blocked")));
+  // What comes of it stands beside: the edited cell's row is the chosen one.
+  await eventually(async () => parameter(page, "mask-row") === `${start.row + 1}`);
+  await eventually(async () => /^Largest difference/.test(await text(page, "mask-moved")));
   await page.mouse.click(x, y);
   await eventually(async () => /^435 of 900/.test(await text(page, "mask-blocked")));
   assert.equal((await readout(page)).row, start.row);
@@ -174,6 +177,8 @@ test("a row with nothing allowed is refused, and the last picture stays", async 
   assert.match(await text(page, "mask-blocked"), /^435 of 900/);
   assert.equal((await readout(page)).value, 1);
   assert.match((await readout(page)).text, /you set it otherwise/);
+  // No guesses under a mask that is refused.
+  assert.equal(await byId(page, "figure-mask-next").count(), 0);
   // Another cell of the row makes it whole.
   await goTo(page, 0, 3);
   await page.keyboard.press("Space");

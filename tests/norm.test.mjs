@@ -55,7 +55,9 @@ const choose = (page, name, id) => byId(page, `control-${name}-${id}`).check({ f
 test("pressing a row moves the others under BatchNorm, by exactly 0 under LayerNorm", async (t) => {
   const page = await opened(t);
   await live(page, "coupling");
-  // The default already shows it.
+  // It opens with none pressed, and says what a row is.
+  assert.match(await byId(page, "norm-coupling").textContent(), /A row is 4 characters, and a column is one of the 16 units of layer 3/);
+  await byId(page, "norm-row-2").click();
   await most(page, (most) => most > 0.05);
   assert.equal((await moves(page)).length, ROWS);
   await byId(page, "norm-row-5").click();
@@ -74,8 +76,10 @@ test("pressing a row moves the others under BatchNorm, by exactly 0 under LayerN
   const alone = await moves(page);
   assert(alone.every((moved, row) => row === 4 || moved === 0), `${alone}`);
   assert(alone[4] < 1e-3, "a layer divides the row's own size away");
-  assert.match(await byId(page, "norm-coupling").textContent(), /15 rows move by exactly 0 under LayerNorm/);
+  assert.match(await byId(page, "norm-coupling").textContent(), /Under LayerNorm the other 15 rows move by exactly 0/);
 
+  // Changes closer together are undone together.
+  await page.waitForTimeout(500);
   // Letting go of it: nothing moves any more.
   await byId(page, "norm-row-5").click();
   await eventually(async () => (await moves(page)).every((moved) => moved === 0));
@@ -84,7 +88,7 @@ test("pressing a row moves the others under BatchNorm, by exactly 0 under LayerN
 });
 
 test("with running statistics no row hears of another", async (t) => {
-  const page = await opened(t);
+  const page = await opened(t, "&norm-row=2");
   await most(page, (most) => most > 0.05);
   await choose(page, "norm-statistics", "running");
   await most(page, (most) => most === 0);
@@ -198,6 +202,18 @@ test("a mean outside the gradient: b grows, the loss does not fall", async (t) =
   assert(Math.abs(await value(page, "norm-fell-past")) < 1e-2);
 });
 
+test("after the first training both normalized networks are ahead, and the question says by how many steps", async (t) => {
+  const page = await opened(t, "&idea=1");
+  await live(page, "norm-loss");
+  const said = /After 250 steps the loss is \d\.\d+ lower with BatchNorm and \d\.\d+ lower with LayerNorm than without/;
+  assert.match(await byId(page, "norm-standing").textContent(), said);
+  await byId(page, "check-norm-loss-option-1").check({ force: true });
+  await byId(page, "check-norm-loss-submit").click();
+  const verdict = byId(page, "check-norm-loss-verdict");
+  await verdict.waitFor();
+  assert.match(await verdict.textContent(), /With BatchNorm it was as low after \d+ steps/);
+});
+
 test("time steps need statistics of their own; LayerNorm needs none", async (t) => {
   const page = await opened(t, "&norm-experiment=time");
   await byId(page, "norm-time-verdict").waitFor();
@@ -297,6 +313,7 @@ test("the ideas step through, each with its stage", async (t) => {
   const titles = new Set();
   // What each idea puts on the stage: the view, whose mean it is, the pressed row, and the sweep.
   const stages = [
+    ["losses"],
     ["depth"],
     ["layers", "batch", 0, 5],
     ["layers", "layer", 0, 5],
@@ -326,6 +343,8 @@ test("the ideas step through, each with its stage", async (t) => {
 test("everything can be done by keyboard", async (t) => {
   const page = await opened(t);
   await live(page, "coupling");
+  // What multiplies is there once there is something to multiply.
+  assert.equal(await byId(page, "control-norm-factor").count(), 0);
   await byId(page, "norm-row-2").focus();
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
@@ -362,6 +381,14 @@ test("an answer comes within 100 ms while it trains, and the page stays free", a
       times.push(await answerTime(page, `norm-row-${row}`, "norm-coupling", text, `Example ${row} `));
     }
   });
+  // The sentence and the column are of one answer, also while it trains.
+  for (let look = 0; look < 10; look++) {
+    const [said, moved] = await page.evaluate(() =>
+      ["norm-coupling", "norm-moved-12"].map((id) => document.querySelector(`[data-testid="${id}"]`).textContent),
+    );
+    assert(said.includes(`moves by up to ${moved}.`), `${said} ${moved}`);
+    await page.waitForTimeout(100);
+  }
   times.sort((a, b) => a - b);
   t.diagnostic(`from press to answer: median ${times[5].toFixed(0)} ms, longest ${times[9].toFixed(0)} ms`);
   t.diagnostic(`${await number(page, "step-time")} ms a step`);

@@ -49,13 +49,13 @@ test("two views share a tab, and the keyboard goes between them", async (t) => {
 test("every tab shows its figures, alive", async (t) => {
   const page = await trained(t, "encoding");
   const shown = {
+    reading: ["position-attention"],
     encoding: ["encoding", "clock"],
     turn: ["clock", "shift"],
     distance: ["position-products", "position-scores"],
     swap: ["position-sums"],
     models: ["compare", "position-curves"],
     longer: ["position-lengths"],
-    reading: ["position-attention"],
   };
   assert.deepEqual(await views(page), Object.keys(shown));
   for (const [view, figures] of Object.entries(shown)) {
@@ -89,6 +89,11 @@ test("counted back from the end, distances win", async (t) => {
   const page = await trained(t, "models", "&position-from=end");
   assert((await right(page, "rotary", 8)) > 0.8);
   assert((await right(page, "rotary", 8)) > (await right(page, "sinusoidal", 8)) + 0.2);
+  // The symbol that is asked for trades places: who finds it notices.
+  const moved = async (encoding) => Number(await byId(page, `position-swap-${encoding}`).locator("[data-value]").getAttribute("data-value"));
+  await byId(page, "position-swap-rotary").locator("[data-value]").waitFor();
+  assert((await moved("rotary")) > 1 && (await moved("none")) < 1e-4, `${await moved("rotary")}`);
+  assert.match(await byId(page, "position-counting").textContent(), /trade places, and the number 8 asks for the first of them/);
 });
 
 test("two symbols trade places: without positions the sum stays, with them it changes", async (t) => {
@@ -140,6 +145,7 @@ test("hands turn with the position, and one turn shifts them all", async (t) => 
   await page.mouse.up();
   await eventually(() => parameter(page, "position-at") === "10", "dragged to 10");
   await eventually(async () => /^Position 10\./.test(await said.textContent()), "the hands are there");
+  assert.deepEqual(await byId(page, "clock-dial").locator(".clock-name").allTextContents(), ["0, 1: fastest", "4, 5: slower"]);
   // The dashed hand, a quarter further on: k goes from 3 to 8, and the position stays.
   const dashed = 13 * 10000 ** (-4 / 32);
   await page.mouse.move(...at(dashed));
@@ -168,6 +174,8 @@ test("products and scores tell places from offsets", async (t) => {
   await eventually(async () => /depends on the offset alone/.test(await byId(page, "scores-verdict").textContent()), "rotary");
   assert((await exact(page, "scores-drift")) < 1e-3 * (await exact(page, "scores-spread")));
   await eventually(async () => /turn queries and keys/.test(await byId(page, "products-problem").textContent()), "no vectors");
+  // What comes of the scores stands beside them.
+  await live(page, "position-curves");
   // The raw integer.
   await openView(page, "encoding");
   await byId(page, "position-encoding-integer").check();
@@ -201,8 +209,11 @@ test("a cell of attention opens its arithmetic, with the keyboard alone", async 
 
 test("what does not fit is said, and the rest stays", async (t) => {
   const page = await trained(t, "encoding", "&position-width=15&position-length=4&position-number=7");
-  await eventually(async () => /15 can't be split/.test(await byId(page, "position-problem").textContent()), "odd width");
-  assert.match(await byId(page, "clock-problem").textContent(), /even width/);
+  await eventually(async () => /15 can’t be split/.test(await byId(page, "position-problem").textContent()), "odd width");
+  assert.equal(await page.locator(".view .figure, .view .field-error").count(), 1, "the sentence, and no empty figures");
+  await openView(page, "turn");
+  await eventually(async () => /even width/.test(await byId(page, "clock-problem").textContent()), "no hands");
+  assert.equal(await page.locator(".view .figure").count(), 0);
   await openView(page, "reading");
   assert.match(await byId(page, "position-asked-problem").textContent(), /no symbol number 7/);
   await openView(page, "models");

@@ -55,6 +55,10 @@ test("a cell is open from the start; another is worked out by a click, and the n
   const dot = await value(page, "inspector-dot");
   const score = await value(page, "inspector-score");
   assert(Math.abs(dot / 4 - score) < 1e-6, "16 numbers: divided by 4");
+  // In short, to two decimals.
+  const short = await byId(page, "qkv-short").textContent();
+  const two = (number) => number.toFixed(2).replace("-", "−");
+  assert(short.startsWith(`Score ${two(dot)} → ÷ 4 = ${two(score)} → share `), short);
   const exponent = await value(page, "inspector-exponent");
   const sum = await value(page, "inspector-sum");
   const weight = await value(page, "inspector-weight");
@@ -96,7 +100,6 @@ test("the square root: variance grows as d_k, without it softmax saturates and i
   const read = async () => ({
     variance: await value(page, "qkv-variance"),
     scaled: await value(page, "qkv-variance-scaled"),
-    entropy: [await value(page, "qkv-entropy-plain"), await value(page, "qkv-entropy-scaled")],
     gradient: [await value(page, "qkv-gradient-plain"), await value(page, "qkv-gradient-scaled")],
   });
   await byId(page, "qkv-variance").waitFor();
@@ -107,11 +110,12 @@ test("the square root: variance grows as d_k, without it softmax saturates and i
   await eventually(async () => parameter(page, "qkv-dimensions") === "256");
   await eventually(async () => (await value(page, "qkv-variance")) > 170);
   const wide = await read();
-  assert(wide.entropy[0] < usual.entropy[0] && wide.entropy[0] < 0.3 && wide.entropy[1] > 2, JSON.stringify(wide));
   assert(wide.gradient[0] < usual.gradient[0] && wide.gradient[0] < wide.gradient[1], JSON.stringify(wide));
   for (const figure of ["qkv-products", "qkv-softmax"]) await live(page, figure);
   await byId(page, "qkv-show-curves").click();
   for (const figure of ["qkv-entropy", "qkv-gradient"]) await live(page, figure);
+  assert((await value(page, "qkv-entropy-plain")) < 0.3);
+  assert((await value(page, "qkv-entropy-scaled")) > 2);
   const before = await value(page, "qkv-variance");
   await byId(page, "qkv-draw-again").click();
   await eventually(async () => (await value(page, "qkv-variance")) !== before);
@@ -165,7 +169,7 @@ test("each view shows its own figures, and the experiment goes with it", async (
     scale: ["qkv-products", "qkv-softmax"],
     shuffle: ["qkv-lanes", "qkv-difference"],
     order: ["qkv-order", "qkv-answers"],
-    cost: ["qkv-cost"],
+    cost: ["qkv-waits", "qkv-cost"],
     cell: ["qkv-weights"],
   };
   for (const [view, names] of Object.entries(figures)) {

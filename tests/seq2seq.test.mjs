@@ -13,6 +13,7 @@ import {
   openView,
   parameter,
   paused,
+  settled,
   useSite,
 } from "./harness.mjs";
 
@@ -70,7 +71,7 @@ test("the decoder is stepped one character at a time", async (t) => {
   assert.equal((await tokens(page))[0], all[0]);
   await byId(page, "seq2seq-forth").click();
   await eventually(async () => (await hidden()) === all.length - 2, "two are written");
-  assert.match(await byId(page, "seq2seq-progress").textContent(), /^2 of/);
+  assert.equal(await byId(page, "seq2seq-progress").textContent(), `2 of ${all.length} steps`);
   await byId(page, "seq2seq-back").click();
   await eventually(async () => (await hidden()) === all.length - 1, "one is written again");
   // A click on a step writes up to it, and shows what could have stood there.
@@ -105,6 +106,35 @@ test("an own source, greedy beside beam, and what each state still holds", async
   await openView(page, "vector");
   await byId(page, "seq2seq-another").click();
   await eventually(async () => parameter(page, "seq2seq-example") !== "0" && (await texts(page, "transfer-source")).length === 10);
+});
+
+test("the beat on beam search looks for a source that only the beam gets right, and it can be typed there", async (t) => {
+  const page = await site.open(t, "?chapter=seq2seq&idea=7");
+  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+  await paused(page);
+  await live(page, "seq2seq-beam");
+  const words = (part) => byId(page, "seq2seq-beam-table").locator(`${part} tr`).allTextContents();
+  await byId(page, "seq2seq-find").click();
+  await eventually(async () => (await byId(page, "seq2seq-found").textContent()) === "", "it has found one");
+  await settled(page);
+  const [best] = await words("tbody");
+  assert.match(best, /^1 ✓.*right$/);
+  const others = [...(await words("tbody")), ...(await words("tfoot"))].filter((row) => row.includes("greedy"));
+  assert.equal(others.length, 1);
+  assert.match(others[0], /✗.*greedy, wrong$/);
+  assert.match(await byId(page, "seq2seq-beam-said").textContent(), /times as likely\. Correct answer: [a-z]+\.$/);
+  await field(page).fill("ab");
+  await eventually(async () => /Correct answer: ba\.$/.test(await byId(page, "seq2seq-beam-said").textContent()));
+});
+
+test("the first step is one of all, from the start", async (t) => {
+  const page = await site.open(t, "?chapter=seq2seq&idea=1");
+  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+  await paused(page);
+  const all = (await tokens(page)).length;
+  assert(all > 1);
+  await eventually(async () => (await byId(page, "seq2seq-progress").textContent()) === `1 of ${all} steps`);
+  assert.equal(await page.locator(".transfer-feeds > i").count(), all, "c goes to every step");
 });
 
 test("dates, copying and sorting are other models; undo brings the first back", async (t) => {
@@ -158,7 +188,7 @@ test("by keyboard alone: characters, steps, and the choice of one", async (t) =>
   assert.equal(await focused(), "0-0");
   await page.keyboard.press("ArrowRight");
   assert.equal(await focused(), "0-1");
-  await eventually(async () => /^h 2, after/.test(await byId(page, "transfer-readout").textContent()));
+  await eventually(async () => /\(2\) moved the state by \d/.test(await byId(page, "transfer-readout").textContent()));
   await page.keyboard.press("ArrowDown");
   assert.equal(await focused(), "1-1");
   await page.keyboard.press("Enter");

@@ -199,7 +199,7 @@ const CHAPTERS = [
   },
   {
     address: "?chapter=position",
-    views: { encoding: ["Encoding"], turn: [], distance: ["Products", "Scores"], swap: ["Reading"], models: ["Reading"], longer: ["Reading"], reading: ["Reading"] },
+    views: { reading: ["Reading"], encoding: ["Encoding"], turn: [], distance: ["Products", "Scores"], swap: ["Reading"], models: ["Reading"], longer: ["Reading"] },
   },
   {
     address: "?chapter=block&block-term=2",

@@ -122,6 +122,9 @@ test("an input moves every answer of a matrix, a row only its own", async (t) =>
   const answers = async () => Object.values(await lines(page, "matrix")).map(result);
   const before = await answers();
   assert.deepEqual(before, [2.5, 0, -0.5]);
+  // As a grid, too: its rows, x, and the answers.
+  const grid = (await written(page, "matrix")).join(" ");
+  for (const row of ["1 1.5 −0.5 2.50", "2 −1.0 2.0 0.00", "3 0.5 −1.5 −0.50"]) assert(grid.includes(row), grid);
   await drag(page, "matrix", 1, [30, -30]);
   const row = await answers();
   assert.deepEqual(row.map((value, i) => value === before[i]), [true, false, true]);
@@ -153,6 +156,10 @@ test("shares add up to one, and only differences between scores count", async (t
     assert.equal(at[score], at[power]);
   }
   assert("e 64.4%" in at && "z 3.2%" in at, String(places));
+  assert.match(await byId(page, "shares-says").textContent(), /“e” has the largest share/);
+  for (let letter = 0; letter < 4; letter += 1) await put(page, "shares", letter, 0);
+  await eventually(async () => /All four letters have the same share, 25\.0%/.test(await byId(page, "shares-says").textContent()));
+  for (const [letter, score] of [4, 3, 2, 1].entries()) await put(page, "shares", letter, score);
   await put(page, "shares", 3, 3);
   await eventually(async () => (await shares())[3] > 10);
   const after = await shares();
@@ -181,7 +188,7 @@ test("the slopes of a chain multiply", async (t) => {
   await eventually(async () => result((await lines(page, "chain"))["after link 4"]) === 5.0625);
   const texts = await written(page, "chain");
   const row = ["1", "1.5", "2.25", "3.375", "5.0625"];
-  assert.deepEqual(texts.filter((text) => row.includes(text)), row, "in the order of the chain");
+  assert.deepEqual(texts.filter((text) => row.includes(text)), [...row, "1"], "in the order of the chain, then the line at 1");
   await drag(page, "chain", 0, [0, 400]);
   await eventually(async () => result((await lines(page, "chain"))["after link 1"]) < 0);
 });

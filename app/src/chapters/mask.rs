@@ -191,15 +191,15 @@ fn Figure(page: Page) -> impl IntoView {
     let editing = memo(move || settings.with(|s| s.editing));
     let title = memo(move || {
         let (layer, head, model) = settings.with(|s| (s.layer, s.head, s.model));
-        format!(
-            "Layer {layer}, head {head} of the model trained with {}{}",
-            model.label(),
-            if editing.get() { ": editing the mask" } else { "" }
-        )
+        format!("Layer {layer}, head {head} of the model trained with {}", model.label())
     });
     let on_paint = Callback::new(move |(place, to): ((usize, usize), bool)| {
         let length = seen.with_untracked(|seen| seen.as_ref().map_or(0, |s| s.tokens.len()));
-        page.set(|s| s.drawn.set(&s.pattern, length, place, to));
+        // What comes of an edit is seen in its row.
+        page.set(|s| {
+            s.drawn.set(&s.pattern, length, place, to);
+            (s.row, s.cell) = (place.0 as u32 + 1, 0);
+        });
     });
     let on_pick = Callback::new(move |(query, key): (usize, usize)| {
         let cell = (query as u32 + 1, key as u32 + 1);
@@ -217,13 +217,15 @@ fn Figure(page: Page) -> impl IntoView {
         page.set(|s| (s.row, s.cell) = (query as u32 + 1, key as u32 + 1));
     });
     let close = Callback::new(move |()| page.set(|s| s.cell = 0));
+    let problem = page.problem(false);
+    let refused = memo(move || problem.with(Option::is_some));
     view! {
         <Sentence label="Sentence" problem=page.problem(true)/>
         <div class="view-bar mask-bar">
             <Presets page/>
             <Tools page/>
         </div>
-        <div class="view-side mask-main">
+        <div class="view-side mask-main" class:mask-stale=refused>
             <div>
                 <MaskEditor name="mask" title sheet editing row provenance on_paint on_pick/>
             </div>
@@ -241,7 +243,8 @@ fn Figure(page: Page) -> impl IntoView {
                     <p class="hint mask-notes" role="status" data-testid="mask-notes">{notes(page)}</p>
                 </div>
                 <CellInspector row=arithmetic key go close provenance/>
-                <Show when=move || cell.get().is_none()><Outputs page/></Show>
+                // Under a mask that is refused there are none.
+                <Show when=move || cell.get().is_none() && !refused.get()><Outputs page/></Show>
             </div>
         </div>
     }
@@ -253,9 +256,10 @@ fn Refused(page: Page) -> impl IntoView {
     let problem = page.problem(false);
     view! {
         <p class="field-error mask-problem" role="alert" data-testid="mask-problem">
-            {move || problem.get().map(|said| format!(
-                "{said} The picture still shows the previous mask. Outlined cells differ from it."
-            ))}
+            {move || problem.get().map(|said| match page.seen.with(Option::is_some) {
+                true => format!("{said} The picture still shows the previous mask. Outlined cells differ from it."),
+                false => said,
+            })}
         </p>
     }
     .into_any()

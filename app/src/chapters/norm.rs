@@ -118,6 +118,10 @@ fn NormChapter() -> impl IntoView {
     }
 }
 
+/// How each of the three networks looks, in the order of [`Version::ALL`].
+const LOOKS: [(Hue, Dash); 3] =
+    [(Hue::First, Dash::Dotted), (Hue::Second, Dash::Solid), (Hue::Third, Dash::Dashed)];
+
 /// Losses a point of a curve is the mean of: batches are small and their losses noisy.
 const SMOOTHED: usize = 20;
 
@@ -142,35 +146,26 @@ fn losses() -> AnyView {
     let lab = use_lab();
     let provenance = use_provenance();
     let experiment = memo(move || store.link.with(|link| link.norm.experiment));
-    let curves = |lab: Lab, looks: &[(&'static str, Hue, Dash)]| -> Vec<Line> {
-        let line = |&(name, hue, dash): &(&'static str, Hue, Dash)| {
-            Line::new(name, hue, dash, smoothed(lab, name))
+    let curves = move |names: &[&'static str], looks: &[(Hue, Dash)]| -> Vec<Line> {
+        let line = |(name, &(hue, dash)): (&&'static str, &(Hue, Dash))| {
+            Line::new(*name, hue, dash, smoothed(lab, name))
         };
-        looks.iter().map(line).collect()
+        names.iter().zip(looks).map(line).collect()
     };
     let lines = Signal::derive(move || {
-        let (y_label, series) = match experiment.get() {
-            Experiment::Layers => {
-                let looks = [
-                    (Version::Plain.label(), Hue::First, Dash::Dotted),
-                    (Version::Batch.label(), Hue::Second, Dash::Solid),
-                    (Version::Layer.label(), Hue::Third, Dash::Dashed),
-                ];
-                (format!("loss, mean of {SMOOTHED} batches"), curves(lab, &looks))
-            }
-            Experiment::Time => {
-                let looks = [
-                    (Axis::Batch.label(), Hue::First, Dash::Solid),
-                    (Axis::Layer.label(), Hue::Second, Dash::Dashed),
-                ];
-                (format!("loss, mean of {SMOOTHED} batches"), curves(lab, &looks))
-            }
+        let series = match experiment.get() {
+            Experiment::Layers => curves(
+                &[Version::Plain, Version::Batch, Version::Layer].map(Version::label),
+                &LOOKS,
+            ),
+            Experiment::Time => curves(&[Axis::Batch, Axis::Layer].map(Axis::label), &LOOKS[1..]),
             Experiment::Outside => {
                 return outside::lines(lab, |t: Treatment| t.label().to_owned(), "loss");
             }
         };
         let x_range = Lines::steps(lab.step.get());
         let y_scale = YScale::Close;
+        let y_label = format!("loss, mean of {SMOOTHED} batches");
         Lines { x_label: "step".into(), y_label, series, x_range, y_scale, ..Lines::default() }
     });
     let seed = memo(move || store.link.with(|link| link.seed));
@@ -184,8 +179,18 @@ fn losses() -> AnyView {
     let without_batch = memo(move || {
         store.link.with(|link| link.norm.experiment == Experiment::Layers && link.norm.batch == 1)
     });
+    let said = memo(move || match experiment.get() {
+        Experiment::Layers => {
+            let curve = |version: &Version| (version.label(), smoothed(lab, version.label()));
+            standing(&Version::ALL.iter().map(curve).collect::<Vec<_>>())
+        }
+        _ => None,
+    });
     view! {
         <LinesFigure name="norm-loss" title lines provenance/>
+        {move || said.get().map(|said| view! { <p class="norm-standing" data-testid="norm-standing">{said}</p> })}
+        // The time bar has the colors of this figure.
+        {move || (experiment.get() == Experiment::Time).then(|| view! { <i class="norm-of-time" hidden></i> })}
         {move || without_batch.get().then(|| view! {
             <p class="view-note" data-testid="norm-no-batch">
                 "There is no curve for BatchNorm, because it can’t train on a batch of 1."
@@ -193,6 +198,23 @@ fn losses() -> AnyView {
         })}
     }
     .into_any()
+}
+
+/// How much lower than the first curve's, the plain network's, the other mean losses clearly are by now.
+fn standing(curves: &[(&str, Vec<(f64, f64)>)]) -> Option<String> {
+    let [(_, plain), others @ ..] = curves else { return None };
+    // Earlier means are of fewer batches.
+    let (step, loss) = *plain.get(SMOOTHED - 1..)?.last()?;
+    let lower = others.iter().filter_map(|(name, means)| {
+        let by = loss - means.last()?.1;
+        (by > check::CLEAR).then(|| format!("{by:.3} lower with {name}"))
+    });
+    let lower = lower.collect::<Vec<_>>().join(" and ");
+    Some(if lower.is_empty() {
+        format!("After {step} steps no network’s loss is clearly lower than the plain one’s.")
+    } else {
+        format!("After {step} steps the loss is {lower} than without normalization.")
+    })
 }
 
 /// Whether the models on show are those of this experiment yet.
@@ -208,4 +230,22 @@ fn is_of(lab: Lab, wanted: Experiment) -> bool {
         };
         shown == wanted
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_clearly_lower_is_said_to_be() {
+        let flat = |loss: f64| (1..=30).map(|step| (f64::from(step), loss)).collect::<Vec<_>>();
+        let said = |batch: f64, layer: f64| {
+            standing(&[("plain", flat(3.0)), ("B", flat(batch)), ("L", flat(layer))]).unwrap()
+        };
+        let both = "After 30 steps the loss is 0.500 lower with B and 0.250 lower with L than without normalization.";
+        assert_eq!(said(2.5, 2.75), both);
+        assert!(!said(2.95, 2.75).contains("with B"));
+        assert!(said(2.95, 3.5).contains("no network’s loss is clearly lower"));
+        assert_eq!(standing(&[("plain", flat(3.0)[..10].to_vec())]), None);
+    }
 }

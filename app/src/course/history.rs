@@ -33,6 +33,11 @@ impl Series {
         Self { name: name.to_owned(), stride: 1, ..Self::default() }
     }
 
+    /// Whether it is a share of right answers, and no loss: the studies name those so.
+    pub fn is_share(&self) -> bool {
+        self.name.ends_with("right")
+    }
+
     fn push(&mut self, step: u32, value: f32) {
         self.last = Some((step, value));
         self.skipped += 1;

@@ -529,8 +529,7 @@ impl Lab {
         self.say(kept.as_ref().filter(|_| !rests).map(|_| {
             let step = grouped(step.into());
             format!(
-                "This chapter goes on from step {step}, where you left it. Its time bar can’t go back further. “Back to the \
-                 start” (⟲) starts it over."
+                "This chapter goes on from step {step}, where you left it. “Back to the start” (⟲) starts it over."
             )
         }));
         if rests {

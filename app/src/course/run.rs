@@ -50,7 +50,7 @@ pub struct Run {
     pub step: RwSignal<u32>,
     pub milliseconds_per_step: Signal<Option<f32>>,
     /// Name and last value of each measured quantity; the first is the loss.
-    pub readings: Memo<Vec<(String, Option<f32>)>>,
+    pub readings: Memo<Vec<Reading>>,
     /// The losses over time that the time bar draws: the first of the readings.
     pub track: Track,
     /// How many there are.
@@ -66,6 +66,25 @@ pub struct Run {
     /// What the learner has just asked for, while the engine has not answered.
     pub wanted: RwSignal<Option<RunState>>,
     order: Callback<Order>,
+}
+
+/// The last value of one measured quantity.
+#[derive(Clone, PartialEq)]
+pub struct Reading {
+    pub name: String,
+    pub value: Option<f32>,
+    /// A share of right answers, not a loss.
+    pub is_share: bool,
+}
+
+impl Reading {
+    fn of(series: &super::history::Series) -> Self {
+        Self { name: series.name.clone(), value: series.last(), is_share: series.is_share() }
+    }
+
+    fn loss(name: &str, value: Option<f32>) -> Self {
+        Self { name: name.to_owned(), value, is_share: false }
+    }
 }
 
 /// Why a model that was opened can't be trained.
@@ -87,9 +106,7 @@ impl Run {
 
     fn of_lab(lab: Lab) -> Self {
         let readings = memo(move || {
-            lab.history.with(|history| {
-                history.series().iter().map(|s| (s.name.clone(), s.last())).collect::<Vec<_>>()
-            })
+            lab.history.with(|history| history.series().iter().map(Reading::of).collect::<Vec<_>>())
         });
         let beside = RwSignal::new(None);
         // What is no loss has a scale of its own.
@@ -131,7 +148,7 @@ impl Run {
                 let points = curve.points().iter();
                 let loss = points.rev().find(|point| point.step <= until).map(|point| point.loss);
                 let held_out = curve.held_out_before(until).map(|(_, loss)| loss);
-                vec![("loss".to_owned(), loss), ("held out".to_owned(), held_out)]
+                vec![Reading::loss("loss", loss), Reading::loss("held out", held_out)]
             })
         });
         let curves = chapters::info(Chapter::Gpt).curves;
@@ -174,7 +191,7 @@ impl Run {
         device: RwSignal<Device>,
         (built, cannot): (Signal<bool>, Signal<Option<&'static str>>),
         milliseconds_per_step: Signal<Option<f32>>,
-        readings: Memo<Vec<(String, Option<f32>)>>,
+        readings: Memo<Vec<Reading>>,
         (track, curves, beside): (Track, usize, RwSignal<Option<Series>>),
         order: Callback<Order>,
     ) -> Self {

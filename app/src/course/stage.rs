@@ -1,7 +1,7 @@
 //! The stage: the chapter's views as tabs, the one on show, the settings, and the time bar.
 
 use leptos::{context::Provider, ev, html, prelude::*};
-use unroll_protocol::link::Chapter;
+use unroll_protocol::{Link, StudySpec, link::Chapter, study};
 use wasm_bindgen::JsCast;
 
 use super::{
@@ -217,6 +217,9 @@ pub fn Stage(
             </section>
         }
     };
+    // Of a task that is made up the text decides nothing.
+    let learns_text =
+        memo(move || uses_text && !given.get() && store.link.with(|link| !is_made_up(link)));
     let has_twin = memo(move || store.link.with(|link| !link.twin.is_empty()));
     let toggle_twin = move |_| {
         store.link.update(|link| {
@@ -252,7 +255,7 @@ pub fn Stage(
                                 </button>
                             })}
                             <div class="stage-openers">
-                                {move || (uses_text && !given.get()).then(|| opener("source", "Text", "Text", text))}
+                                {move || learns_text.get().then(|| opener("source", "Text", "Text", text))}
                                 {settings.is_some().then(|| opener("settings", "Settings", "Model", model))}
                             </div>
                         </div>
@@ -285,6 +288,15 @@ pub fn Stage(
         </section>
     }
     .into_any()
+}
+
+/// Whether the chapter on show trains its models on a made-up task in place of the text.
+fn is_made_up(link: &Link) -> bool {
+    match link.study() {
+        Some(StudySpec::Gates(spec)) => spec.task != study::gates::TaskChoice::Text,
+        Some(StudySpec::Birnn(spec)) => spec.task == study::birnn::TaskChoice::Look,
+        _ => false,
+    }
 }
 
 const TWIN: Fetch = part!(twin: View = twin::twin);

@@ -103,12 +103,11 @@ pub fn use_beats(store: Store, sets: Vec<Option<SetStage>>) -> Beats {
     let told = Link { chapter: link.chapter, seed: link.seed, ..Link::default() };
     let beats = Beats { store, sets, told: StoredValue::new(told), number };
     match store.take_way() {
-        Some(Way::Address(given)) if link.idea > 0 => beats.open(&link, &given),
-        Some(Way::Address(given)) => {
-            beats.begin(&link, |name| name != VIEW && !given.iter().any(|given| given == name));
-        }
-        Some(Way::Link) if link.idea > 0 => beats.open(&link, &[]),
-        Some(Way::Link) => beats.begin(&link, |_| true),
+        Some(Way::Address(given)) => beats.begin(&link, |name| {
+            // An address that names no beat opens the chapter's own view.
+            (name == VIEW && link.idea == 0) || given.iter().any(|given| given == name)
+        }),
+        Some(Way::Link) => beats.begin(&link, |_| false),
         None => {}
     }
     let usual = memo(move || {
@@ -133,44 +132,28 @@ impl Beats {
         self.sets.with_value(Vec::len) as u32
     }
 
-    /// Begins with what the first beat says of the settings that are `open` to it, but for what the learner had
-    /// set here before.
-    fn begin(self, link: &Link, open: impl Fn(&str) -> bool) {
-        let Some(set) = self.set_of(0) else { return };
-        let (mut about, usual) = (self.told.get_value(), self.told.get_value());
-        set(&mut about);
+    /// Begins with the beat of `link` as it sets the stage, but for what `is_given` besides. Without a beat, as
+    /// where one comes back to a chapter, what the learner had set here stays too.
+    fn begin(self, link: &Link, is_given: impl Fn(&str) -> bool) {
+        let Some(set) = self.set_of(link.idea) else { return };
+        let usual = self.told.get_value();
+        let meant = staged(&usual, &usual, set);
         let mut next = link.clone();
         for setting in unroll_protocol::link::settings() {
-            let (meant, untouched) = ((setting.get)(&about), (setting.get)(&usual));
-            if meant != untouched && (setting.get)(link) == untouched && open(setting.name) {
+            let [now, untouched, meant] = [link, &usual, &meant].map(|link| (setting.get)(link));
+            // A chapter about the lab's model sets what is the lab's.
+            let is_about =
+                setting.of == Some(link.chapter) || setting.name == VIEW || meant != untouched;
+            let stays = is_given(setting.name) || (link.idea == 0 && now != untouched);
+            if is_about && !stays {
                 (setting.set)(&mut next, meant);
             }
         }
         // A model that the link gives is the learner's, not this beat's.
-        self.told.set_value(about);
+        self.told.set_value(meant);
         if next != *link {
             self.store.link.set(next);
         }
-    }
-
-    /// Begins with the beat of a link that gives these settings besides.
-    fn open(self, link: &Link, given: &[String]) {
-        let Some(set) = self.set_of(link.idea) else { return };
-        let told = self.told.get_value();
-        let mut next = staged(&told, &told, set);
-        let is_given = |name: &str| given.iter().any(|given| given == name);
-        for setting in unroll_protocol::link::settings() {
-            let about = setting.of == Some(link.chapter) || setting.name == VIEW;
-            // A chapter about the lab's model sets what is the lab's.
-            let is_set = (setting.get)(&next) != (setting.get)(&told);
-            if is_given(setting.name) || !(about || is_set) {
-                (setting.set)(&mut next, (setting.get)(link));
-            }
-        }
-        next.mask.drawn = link.mask.drawn.clone();
-        next.written = link.written.clone();
-        self.told.set_value(next.clone());
-        self.store.link.set(next);
     }
 
     /// Puts a beat in focus and sets the stage as it says.

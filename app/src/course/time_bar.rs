@@ -56,19 +56,19 @@ pub fn TimeBar(run: Run) -> impl IntoView {
     let curves = run.curves;
     let names = memo(move || {
         let shown = curves.max(2);
-        run.readings.with(|all| all.iter().take(shown).map(|r| r.0.clone()).collect::<Vec<_>>())
+        run.readings.with(|all| all.iter().take(shown).map(|r| r.name.clone()).collect::<Vec<_>>())
     });
     // The color of its line, where there is another one.
     let keyed = memo(move || names.with(|names| names.len().min(curves)) > 1);
     let reading = move |i: usize, name: String| {
-        // What is no loss is the share of right answers.
-        let is_share = name.ends_with("right");
         let value = move || {
-            let last = run.readings.with(|all| all.get(i).and_then(|reading| reading.1));
+            let last = run.readings.with(|all| {
+                all.get(i).and_then(|reading| Some((reading.value?, reading.is_share)))
+            });
             match last {
                 None => "–".to_owned(),
-                Some(share) if is_share => percent(share, 1),
-                Some(loss) => four_digits(loss),
+                Some((share, true)) => percent(share, 1),
+                Some((loss, false)) => four_digits(loss),
             }
         };
         view! {

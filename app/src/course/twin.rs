@@ -157,7 +157,7 @@ fn pane(shown: Shown) -> AnyView {
     let differs = memo(move || !leader.differences().is_empty());
     let loss_of = |run: Run| {
         move || {
-            let value = run.readings.with(|all| all.first().and_then(|reading| reading.1));
+            let value = run.readings.with(|all| all.first().and_then(|reading| reading.value));
             value.map_or_else(|| "–".to_owned(), four_digits)
         }
     };

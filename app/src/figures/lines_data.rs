@@ -134,15 +134,17 @@ impl Lines {
 }
 
 impl Between for Lines {
-    /// Each line moves up or down where it had a point before.
+    /// Each line that there was moves up or down where it had a point before.
     fn between(&self, to: &Self, share: f64) -> Option<Self> {
-        let names = |lines: &Self| lines.series.iter().map(|s| s.name.clone()).collect::<Vec<_>>();
-        if names(self) != names(to) || self.y_scale != to.y_scale {
+        let before = |name: &str| self.series.iter().find(|line| line.name == name);
+        let stays = to.series.iter().any(|line| before(&line.name).is_some());
+        if !stays || self.y_scale != to.y_scale {
             return None;
         }
         let is_log = to.y_scale == YScale::Log;
         let mut now = to.clone();
-        for (line, before) in now.series.iter_mut().zip(&self.series) {
+        for line in &mut now.series {
+            let Some(before) = before(&line.name) else { continue };
             for (x, y) in &mut line.points {
                 // What had no place on the axis comes from nowhere.
                 let was = |point: &(f64, f64)| point.0 == *x && !(is_log && point.1 <= 0.0);

@@ -44,12 +44,12 @@ pub fn probability(p: f32) -> String {
     if p >= 0.001 { format!("{p:.4}") } else { power_of_ten(p.into(), 1) }
 }
 
-/// Whether greedy found the likeliest, in a sentence.
+/// Whether greedy found the likeliest, and what would be right.
 fn verdict(search: &Search) -> Option<String> {
     let (greedy, best) = (&search.greedy, search.found.first()?);
     let by = best.log_probability - greedy.log_probability;
     let sure = four_decimals(greedy.log_probability);
-    Some(if best.text == greedy.text {
+    let said = if best.text == greedy.text {
         format!("Greedy found the likeliest of these too, with ln p = {sure}.")
     } else if by > 0.0 {
         format!(
@@ -59,7 +59,9 @@ fn verdict(search: &Search) -> Option<String> {
         )
     } else {
         format!("Greedy’s answer, with ln p = {sure}, is likelier than all that the beam kept.")
-    })
+    };
+    let right = search.right.as_ref().map(|right| format!(" Correct answer: {right}."));
+    Some(said + &right.unwrap_or_default())
 }
 
 /// Bytes of the first letters that two texts share.
@@ -71,12 +73,14 @@ fn shared(text: &str, other: &str) -> usize {
 /// A line for a sequence. Where it leaves the way of the first one is marked: from there they are two.
 fn row(search: &Search, rank: String, found: &Candidate) -> AnyView {
     let best = search.found.first().unwrap_or(found);
-    let what = match (search.right.as_ref() == Some(&found.text), found.text == search.greedy.text)
-    {
-        (true, true) => "right, and greedy",
-        (true, false) => "right",
-        (false, true) => "greedy",
-        (false, false) => "",
+    let right = search.right.as_ref().map(|right| *right == found.text);
+    let (mark, what) = match (right, found.text == search.greedy.text) {
+        (Some(true), true) => ("✓", "greedy, right"),
+        (Some(true), false) => ("✓", "right"),
+        (Some(false), true) => ("✗", "greedy, wrong"),
+        (Some(false), false) => ("✗", "wrong"),
+        (None, true) => ("", "greedy"),
+        (None, false) => ("", ""),
     };
     // A way of its own begins with the letter that differs.
     let common = if found.text == best.text { 0 } else { shared(&found.text, &best.text) };
@@ -87,7 +91,7 @@ fn row(search: &Search, rank: String, found: &Candidate) -> AnyView {
     let likeliest = best.log_probability.max(search.greedy.log_probability);
     view! {
         <tr>
-            <th scope="row">{rank}</th>
+            <th scope="row">{rank}" "<span aria-hidden="true">{mark}</span></th>
             <td class="search-text search-letters" translate="no">
                 <span class="search-shared">{before.to_owned()}</span>
                 <span class="search-parts">{parts.to_owned()}</span>
@@ -236,10 +240,11 @@ mod tests {
         let said = |greedy: Candidate| verdict(&Search { greedy, ..search() }).unwrap();
         assert_eq!(
             said(found("b", -0.2)),
-            "Greedy wrote b with ln p = −0.2000. The beam’s best is 1.11 times as likely."
+            "Greedy wrote b with ln p = −0.2000. The beam’s best is 1.11 times as likely. Correct answer: ab."
         );
         assert!(said(found("ab", -0.1)).starts_with("Greedy found the likeliest of these too"));
-        assert!(said(found("c", -0.05)).ends_with("is likelier than all that the beam kept."));
+        let likelier = said(found("c", -0.05));
+        assert!(likelier.contains("is likelier than all that the beam kept."));
         assert_eq!(verdict(&Search::default()), None);
     }
 }

@@ -36,9 +36,11 @@ impl Store {
     }
 
     /// Starts the helpers that the present model's steps are divided for and that never were; not
-    /// before the first picture is there, which they would hold up.
+    /// before the first picture is there, which they would hold up, and not for a head start, which ends
+    /// before they pay for their memory.
     pub(super) fn call_helpers(self) {
         if self.is_on(DeviceKind::Native)
+            || self.pace.with_value(|pace| pace.head_start > 0)
             || (self.trace.answer.with_untracked(Option::is_none)
                 && self.trace.problem.with_untracked(Option::is_none))
         {

@@ -8,7 +8,7 @@ use super::Store;
 impl Store {
     /// Trains until told otherwise.
     pub fn run(self) {
-        self.set_out();
+        self.set_out(0);
         self.send(&Command::Run);
     }
 
@@ -34,8 +34,8 @@ impl Store {
 
     /// Takes the rest of the steps of a head start.
     pub(super) fn lead_to(self, end: u32) {
-        self.take_steps(end.saturating_sub(self.step.get_untracked()));
-        self.pace.update_value(|pace| pace.head_start = end);
+        self.set_out(end);
+        self.send(&Command::Steps(end.saturating_sub(self.step.get_untracked())));
     }
 
     /// Steps that the present model took by itself, at its start. Tracks the model.
@@ -49,9 +49,9 @@ impl Store {
         self.step.get_untracked() > self.keeping(|keeping| keeping.warmed)
     }
 
-    /// Who trains wants to see it.
-    fn set_out(self) {
-        self.pace.update_value(|pace| (pace.head_start, pace.sets_out) = (0, true));
+    /// Who trains wants to see it. `head_start` is the step it leads to, where it is one; else 0.
+    fn set_out(self, head_start: u32) {
+        self.pace.update_value(|pace| (pace.head_start, pace.sets_out) = (head_start, true));
         self.diverged.set(None);
         self.questions.look_at(None);
         self.questions.goal.set(0);
@@ -67,7 +67,7 @@ impl Store {
 
     /// Takes so many optimizer steps.
     pub fn take_steps(self, count: u32) {
-        self.set_out();
+        self.set_out(0);
         self.send(&Command::Steps(count));
     }
 

@@ -106,14 +106,14 @@ pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
     let k = use_setting(|link| &mut link.bigram.k);
     // What the counts are compared with.
     let other = memo(move || match view.get() {
-        View::Counts => "",
-        View::Smoothed => "smoothed",
-        View::Trained | View::Difference => "trained",
+        View::Counts => None,
+        View::Smoothed => Some("smoothed"),
+        View::Trained | View::Difference => Some("trained"),
     });
-    let compared = move |row: &Row, id: usize| match other.get() {
-        "" => None,
-        "smoothed" => Some(share(row, id, k.get())),
-        _ => Some(row.trained[id]),
+    let compared = move |row: &Row, id: usize| match view.get() {
+        View::Counts => None,
+        View::Smoothed => Some(share(row, id, k.get())),
+        View::Trained | View::Difference => Some(row.trained[id]),
     };
     // Followers, likeliest first.
     let order = memo(move || {
@@ -141,14 +141,14 @@ pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
             };
             // What never followed is said in one line, unless it has a share by now.
             let listed =
-                |id: &&usize| !other.get().is_empty() || row.total == 0 || row.counts[**id] > 0;
+                |id: &&usize| other.get().is_some() || row.total == 0 || row.counts[**id] > 0;
             order.with(|order| order.iter().filter(listed).take(LISTED).map(bar).collect())
         })
     });
     let note = memo(move || {
         row.with(|row| {
             let Some(row) = row else { return String::new() };
-            if other.get().is_empty() {
+            if other.get().is_none() {
                 return if row.total > 0 { left_out(&row.counts) } else { String::new() };
             }
             let rest = order.with(|order| order.get(LISTED..).map(<[usize]>::to_vec));
@@ -185,7 +185,7 @@ pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
                 provenance=provenance
                 note
                 hue=Hue::Output
-                compare_name=other.get()
+                compare_name=other.get().unwrap_or_default()
                 value_name="counted"
                 on_pick=Callback::new(move |at: usize| {
                     let id = order.with_untracked(|order| order.get(at).copied());

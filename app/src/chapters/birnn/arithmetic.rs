@@ -6,8 +6,8 @@ use unroll_protocol::{
     study::birnn::{Reader, Reading},
 };
 
-use super::Page;
 use super::figure::{reader_id, softmax};
+use super::{Page, panels::of_position};
 use crate::{figures::token::mark, reactive::memo};
 
 /// The parts of one model's logit.
@@ -133,7 +133,8 @@ pub fn Arithmetic(page: Page) -> impl IntoView {
         <div class="birnn-apart" hidden=move || shown.with(Option::is_none)>
             <label class="birnn-choose">
                 <span>{move || shown.with(|s| s.as_ref().map_or_else(String::new, |s| {
-                    format!("At position {}, how likely is", s.position + 1)
+                    let place = of_position(page, s.position as u32);
+                    format!("Answer {place}:")
                 }))}</span>
                 <select data-testid="control-birnn-answer" on:change=choose
                     prop:value=move || { answers.track(); settings.with(|s| s.answer).to_string() }>
@@ -150,11 +151,11 @@ pub fn Arithmetic(page: Page) -> impl IntoView {
                     }))}</caption>
                     <thead><tr>
                         <th scope="col">"model"</th>
-                        <th scope="col">"V→h→"</th>
-                        <th scope="col">"+ V←h←"</th>
-                        <th scope="col">"+ c"</th>
-                        <th scope="col">"= logit"</th>
-                        <th scope="col">"softmax"</th>
+                        <th scope="col">"from forward: V→h→"</th>
+                        <th scope="col">"from backward: V←h←"</th>
+                        <th scope="col">"bias c"</th>
+                        <th scope="col">"sum: logit"</th>
+                        <th scope="col">"probability"</th>
                     </tr></thead>
                     <tbody>{move || shown.get().map(|s| s.models.into_iter().map(row).collect_view())}</tbody>
                 </table>

@@ -146,7 +146,7 @@ pub fn late(page: Page) -> AnyView {
     let question = Signal::derive(move || {
         match delay.get() {
         Some(delay) => format!(
-            "The delayed model answers {delay} steps late. How often is it right about the symbol {} later?",
+            "The delayed model answers {delay} steps late. How often is it right about the symbol {} steps later?",
             delay + 1
         ),
         None => "Set a delay from 1 to 4 for the made-up symbols, and guess how often it is right one step \
@@ -166,7 +166,7 @@ pub fn late(page: Page) -> AnyView {
     let explain = Signal::derive(move || {
         let Some((delay, within, beyond, chance)) = measured.get() else { return String::new() };
         format!(
-            "It is right {:.0}% of the time about the symbol {delay} later, and {:.0}% about the one {} later. Chance \
+            "It is right {:.0}% of the time about the symbol {delay} ahead, and {:.0}% about the one {} ahead. Chance \
              is {:.0}%.",
             100.0 * within,
             100.0 * beyond,

@@ -11,15 +11,18 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
+    RunState,
     link::Chapter,
-    study::birnn::{Edit, Reader, Reading, Settings, TaskChoice, accuracy_series, ask},
+    study::birnn::{
+        Edit, MOST_AHEAD, Reader, Reading, SYMBOLS, Settings, TaskChoice, accuracy_series, ask,
+    },
 };
 
 use super::Info;
 use crate::{
     controls::{self, ChoiceField, SliderField},
     course::{ChapterFrame, Lab, Sentence, StageView, further, use_lab, use_task_provenance},
-    figures::{self, Provenance},
+    figures::{self, Provenance, token::mark},
     questions::{Answered, use_answer},
     reactive::memo,
     store::Store,
@@ -121,26 +124,84 @@ fn BirnnChapter() -> impl IntoView {
 
 /// What the text reads off the models.
 fn lives(page: Page) -> Vec<Live> {
-    let share = |reader: fn(&Settings) -> Reader| {
-        move || {
-            let reader = page.settings.with(reader);
-            percent(page.last(&accuracy_series(reader, panels::ahead(page))))
+    let steps = |number: u32| controls::counted(number.into(), "step");
+    let ahead = move || page.settings.with(|s| s.ahead);
+    // What a sentence of another task is about is not measured: it stands without its numbers.
+    let right = move |reader: Reader, ahead: Option<u32>| {
+        Some(figures::percent(page.last(&accuracy_series(reader, ahead))?, 0))
+    };
+    let random = move || match right(Reader::Forward, Some(ahead())) {
+        Some(forward) => {
+            let chance = figures::percent(1.0 / SYMBOLS as f32, 0);
+            format!("The forward model is right {forward} of the time, and pure guessing {chance}.")
+        }
+        None => "The forward model can’t do better than pure guessing.".to_owned(),
+    };
+    let both = move || match right(Reader::Both, Some(ahead())) {
+        Some(both) => format!("The model called “both ways” is right {both} of the time."),
+        None => "So the model called “both ways” can learn to name it.".to_owned(),
+    };
+    let waits = move || {
+        let delay = page.settings.with(|s| s.delay);
+        if delay == 0 {
+            return "It answers a few steps late, when it has read that many more symbols."
+                .to_owned();
+        }
+        let more = if delay == 1 { "symbol" } else { "symbols" };
+        let waits =
+            format!("It answers {} late, when it has read {delay} more {more}.", steps(delay));
+        let reach = delay.min(MOST_AHEAD);
+        match right(Reader::Delayed(delay), Some(reach)) {
+            Some(share) => {
+                let reach = steps(reach);
+                format!("{waits} About the symbol {reach} later, it is right {share} of the time.")
+            }
+            None => waits,
         }
     };
-    let chance = move || percent(page.reading.with(|r| r.as_ref().map(|r| r.chance)));
+    let beyond = move || {
+        let delay = page.settings.with(|s| s.delay);
+        let share = right(Reader::Delayed(delay), Some(ahead())).filter(|_| ahead() > delay);
+        share.map_or_else(String::new, |share| {
+            let ahead = steps(ahead());
+            format!("Here it is {ahead} ahead, the delay is {delay}, and {share} of the answers are right.")
+        })
+    };
+    let filled = move || {
+        let shares = right(Reader::Forward, None).zip(right(Reader::Both, None));
+        shares.map_or_else(String::new, |(forward, both)| {
+            format!(": forward is right {forward} of the time, and both ways {both}")
+        })
+    };
     vec![
-        live("forward", share(|_| Reader::Forward)),
-        live("both", share(|_| Reader::Both)),
-        live("delayed", share(|settings| Reader::Delayed(settings.delay))),
-        live("chance", chance),
-        live("ahead", move || page.settings.with(|s| controls::counted(s.ahead.into(), "step"))),
-        live("delay", move || page.settings.with(|s| s.delay.to_string())),
+        live("ahead", move || steps(ahead())),
+        live("random", random),
+        live("both", both),
+        live("waits", waits),
+        live("beyond", beyond),
+        live("filled", filled),
+        live("telling", move || telling(page).unwrap_or_default()),
     ]
 }
 
-/// A share of right answers as it stands in a sentence.
-fn percent(share: Option<f32>) -> String {
-    share.map_or_else(|| "…".into(), |share| figures::percent(share, 0))
+/// Where in the text only both sides together tell the letter, once the models rest: which letter it is
+/// changes while they train.
+fn telling(page: Page) -> Option<String> {
+    let rests = page.lab.state.get() == RunState::Paused && page.task.get() == TaskChoice::Fill;
+    let columns = Columns::new(page.reading.get().filter(|_| rests)?.as_ref(), None, None);
+    let at = columns.only_both()?;
+    let letter = mark(&columns.tokens[at]);
+    let is_hidden = page.settings.with(|s| s.at as usize) == at + 1;
+    Some(if is_hidden {
+        format!(
+            "The “{letter}” hidden now is one that forward gets wrong, and both ways gets right."
+        )
+    } else {
+        format!(
+            "Press the “{letter}” at position {}: forward gets it wrong, and both ways gets it right.",
+            at + 1
+        )
+    })
 }
 
 /// The sequence in columns, and what decides about it.

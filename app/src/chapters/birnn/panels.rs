@@ -51,9 +51,9 @@ pub fn Share(page: Page, reader: Reader) -> impl IntoView {
     view! {
         <span class="birnn-share">
             <span class="birnn-meter" aria-hidden="true">
-                <i style=move || {
+                <i class:birnn-late=matches!(reader, Reader::Delayed(_)) style=move || {
                     let width = share.get().unwrap_or(0.0) * 100.0;
-                    format!("width:{width}%; background:{}", style(reader).0.css())
+                    format!("width:{width}%; color:{}", style(reader).0.css())
                 }></i>
                 <b style=move || format!("left:{}%", chance.get().unwrap_or(0.0) * 100.0)></b>
             </span>
@@ -70,19 +70,22 @@ fn chance(page: Page) -> Memo<Option<f32>> {
     memo(move || page.reading.with(|r| r.as_ref().map(|r| r.chance)))
 }
 
-/// What the meters beside the models' names say.
+/// What the marks of the guesses and the meters beside the models' names say.
 #[component]
 pub fn Legend(page: Page) -> impl IntoView {
     let chance = chance(page);
     let what = move || match ahead(page) {
-        Some(k) => format!("how often it is right about the symbol {k} later"),
-        None => "how often it is right about missing letters of held-out text".to_owned(),
+        Some(_) => {
+            "Italics: the sequence ends before the symbol asked for. To the right of each name: how often the \
+             model is right on other sequences"
+        }
+        None => {
+            "To the right of each name: how often the model is right about missing letters of held-out text"
+        }
     };
-    let of = move || if ahead(page).is_some() { "symbol" } else { "character" };
     view! {
         <p class="view-note birnn-legend">
-            "To the right of each model’s name: " {what} ". The mark is what you get by always guessing the \
-             same " {of} ": "
+            "Bold: right. Wavy line: wrong. " {what} ". The mark shows what always making the same guess would get: "
             <span data-testid="birnn-chance">
                 {move || chance.get().map_or("–".to_owned(), |c| percent(c, 1))}
             </span> "."
@@ -154,6 +157,19 @@ pub fn Position(page: Page) -> impl IntoView {
     .into_any()
 }
 
+/// Where an answer is given and what it is about: `at position 1, about position 4`.
+pub fn of_position(page: Page, at: u32) -> String {
+    let length = page.reading.with(|r| r.as_ref().map_or(0, |r| r.run.ids.len()));
+    let at = at + 1;
+    match ahead(page).map(|ahead| at + ahead) {
+        Some(about) if about as usize > length => {
+            format!("at position {at}, about a symbol after the end")
+        }
+        Some(about) => format!("at position {at}, about position {about}"),
+        None => format!("about position {at}"),
+    }
+}
+
 /// What two models say about the chosen position, beside each other.
 #[component]
 fn SideBySide(page: Page) -> impl IntoView {
@@ -174,7 +190,7 @@ fn SideBySide(page: Page) -> impl IntoView {
     };
     let title = move |who: &'static str| {
         Signal::derive(move || match position.get() {
-            Some(at) => format!("{who}, about position {}", at + 1),
+            Some(at) => format!("{who}, {}", of_position(page, at)),
             None => format!("{who}: click a position"),
         })
     };
@@ -192,7 +208,8 @@ fn SideBySide(page: Page) -> impl IntoView {
             </div>
         }
     };
-    view! { <div class="view-split birnn-beside">{both}</div> }.into_any()
+    view! { <div class="view-split birnn-beside" data-ahead=move || ahead(page)>{both}</div> }
+        .into_any()
 }
 
 /// The view of how often the models are right: while training, and of the made-up symbols by how
@@ -248,7 +265,7 @@ fn Curves(page: Page) -> impl IntoView {
         }
     });
     let title = memo(move || match ahead(page) {
-        Some(k) => format!("Right about the symbol {k} later, while training"),
+        Some(k) => format!("Right about the symbol {k} ahead, while training"),
         None => "Right about missing letters, while training".to_owned(),
     });
     view! {

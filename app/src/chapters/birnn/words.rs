@@ -25,8 +25,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "The future is out of reach",
             text: "Each symbol here is drawn like a card from a full deck, so nothing read so far tells which \
-                   one comes later. The forward model is right {forward} of the time, and pure guessing \
-                   {chance}.\n\n\
+                   one comes later. {random}\n\n\
                    Keep training. Does it get any better?",
             set: |link| link.birnn.delay = 0,
             asks: &["birnn-random"],
@@ -39,30 +38,29 @@ pub const SCRIPT: Script = Script {
                    Point at a backward state, and the inputs it has read light up.\n\n\
                    + What does the second network add?\n\n\
                    It has [weights](weight) of its own, and its state has read the very symbol that forward can only \
-                   guess. The model called “both ways” is right {both} of the time.",
+                   guess. {both}",
             set: |link| (link.birnn.delay, link.birnn.at) = (0, 6),
             asks: &["birnn-touch"],
         },
         Beat {
             title: "What can’t reach can’t change",
             text: "Change one input, and you see which states have read it. Here the symbol at position 8 is changed. \
-                   A bar below a cell marks a change, and a ring marks cells that stayed exactly the same.\n\n\
-                   Follow the rings: which way does each row pass the change on?",
+                   A red bar below a cell marks a change. Faded cells stayed exactly the same.\n\n\
+                   Follow the red bars: which way does each row pass the change on?",
             set: |link| (link.birnn.editing, link.birnn.edit) = (true, 8),
             asks: &["birnn"],
         },
         Beat {
             title: "Or answer late",
-            text: "The **delayed** model reads only forward, but like an interpreter it waits. It answers {delay} \
-                   steps late, when it has read {delay} more symbols. About the symbol {ahead} later, it is right \
-                   {delayed} of the time. The price: it must hold what it has read until the answer is due.",
+            text: "The **delayed** model reads only forward, but like an interpreter it waits. {waits} The \
+                   price: it must hold what it has read until the answer is due.",
             set: |link| (link.birnn.delay, link.birnn.ahead) = (2, 2),
             asks: &["birnn-late"],
         },
         Beat {
             title: "How far does it see?",
-            text: "What if the answer lies beyond the delay? Here it is {ahead} ahead, the delay is {delay}, and the \
-                   delayed model is right {delayed} of the time. See at which distance its line falls to chance.\n\n\
+            text: "What if the answer lies beyond the delay? {beyond} See at which distance the delayed model’s line \
+                   falls to chance.\n\n\
                    Then set a longer delay in the settings, train, and look again.",
             set: |link| {
                 link.view = "accuracy".into();
@@ -73,9 +71,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A missing letter",
             text: "In real text the past does say something about the future. How much can the other side add? Here \
-                   one letter is hidden. On [held-out text](held-out), forward is right {forward} of the time, and \
-                   both ways {both}.\n\n\
-                   Press any letter to hide it instead, and compare the guesses.\n\n\
+                   one letter is hidden. The percentage to the right of each name is measured on [held-out \
+                   text](held-out){filled}.\n\n\
+                   Press any letter to hide it instead, and compare the guesses. {telling}\n\n\
                    + Who trained a model this way?\n\n\
                    In 2018 Devlin and others trained a model called BERT on hidden words.",
             set: |link| (link.birnn.task, link.birnn.delay) = (TaskChoice::Fill, 0),
@@ -262,7 +260,7 @@ pub fn more() -> impl IntoView {
         </p>
         <p>
             "One-way models have more units here than the model that reads both ways has in each direction, so that \
-             they have at least as many parameters. In the table of logits in the view “One position”, each \
+             they have at least as many parameters. In the table of logits in the view “One position,” each \
              row is a separately trained model. In the made-up task every model learns the answers 1 to 5 \
              steps ahead at once, each with its own rows of V. Accuracy is measured on what no model is \
              trained on: other sequences, or the last tenth of the text. A delayed model is not asked about \

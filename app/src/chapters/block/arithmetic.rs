@@ -1,4 +1,4 @@
-//! One term's way to one logit, dimension by dimension.
+//! One term's way to one logit, place by place.
 
 use leptos::prelude::*;
 
@@ -20,36 +20,39 @@ pub fn panel(page: Page) -> Option<AnyView> {
         None => 0.0,
     };
     let scale = stream.deviation.map_or(1.0, f64::from);
-    let parts: Vec<f64> = term
+    // Each number of the term, and all that it is multiplied by.
+    let factors: Vec<(f64, f64)> = term
         .iter()
         .zip(&stream.gamma)
         .zip(&stream.unembedding)
-        .map(|((x, gamma), u)| (f64::from(*x) - mean) / scale * f64::from(*gamma) * f64::from(*u))
+        .map(|((x, gamma), u)| (f64::from(*x) - mean, f64::from(*gamma) * f64::from(*u) / scale))
         .collect();
-    let total: f64 = parts.iter().sum();
-    let most = parts.iter().fold(1e-6, |most: f64, part| most.max(part.abs()));
+    let total: f64 = factors.iter().map(|(x, weight)| x * weight).sum();
+    let most = factors.iter().fold(1e-6, |most: f64, (x, weight)| most.max((x * weight).abs()));
     let how = match stream.deviation {
         Some(deviation) => view! {
-            "The final norm subtracts the term’s own mean, μ = "
+            "x is the term’s number minus the term’s mean, "
             <b data-testid="block-mean" data-value=mean.to_string()>{signed(mean as f32, 4)}</b>
-            ", divides by the standard deviation of the whole stream, σ = "
+            ". The weight is γ\u{a0}·\u{a0}u\u{a0}/\u{a0}σ: the final norm’s learned γ, the unembedding’s learned u for ‘"
+            {token.clone()}"’, and σ = "
             <b data-testid="block-deviation" data-value=deviation.to_string()>{signed(deviation, 4)}</b>
-            ", and multiplies by γ. The unembedding’s column u of ‘"{token.clone()}"’ then weighs the result."
+            ", the spread of the whole stream."
         }
         .into_any(),
         None => view! {
-            "This model has no final norm, so the unembedding’s column u of ‘"{token.clone()}"’ reads the term as it is."
+            "This model has no final norm. The weight is what the unembedding learned for ‘"{token.clone()}"’, and x is the \
+             term’s number as it is."
         }
         .into_any(),
     };
-    let rows = term.iter().zip(&stream.gamma).zip(&stream.unembedding).zip(&parts).enumerate();
-    let rows = rows.map(|(i, (((x, gamma), u), part))| {
+    let rows = factors.iter().enumerate().map(|(i, (x, weight))| {
+        let part = x * weight;
         view! {
             <tr>
                 <th scope="row">{i + 1}</th>
-                <td>{signed(*x, 4)}</td><td>{signed(*gamma, 4)}</td><td>{signed(*u, 4)}</td>
-                <td data-part="block-product" data-value=part.to_string()>{signed(*part as f32, 5)}</td>
-                <td class="block-bars">{bar(*part, most)}</td>
+                <td>{signed(*x as f32, 4)}</td><td>{signed(*weight as f32, 4)}</td>
+                <td data-part="block-product" data-value=part.to_string()>{signed(part as f32, 5)}</td>
+                <td class="block-bars">{bar(part, most)}</td>
             </tr>
         }
     });
@@ -63,17 +66,16 @@ pub fn panel(page: Page) -> Option<AnyView> {
                         on:click=move |_| page.term.set(0)>"Close"</button>
                 </div>
                 <p class="view-note">{how}</p>
-                <div class="view-scroll" tabindex="0" role="region" aria-label="Dimension by dimension">
+                <div class="view-scroll" tabindex="0" role="region" aria-label="Place by place">
                     <table class="block-table">
                         <thead><tr>
-                            <th scope="col">"dimension"</th><th scope="col">"x"</th><th scope="col">"γ"</th>
-                            <th scope="col">"u"</th>
-                            <th scope="col">{if stream.deviation.is_some() { "(x − μ) / σ · γ · u" } else { "x · u" }}</th>
+                            <th scope="col">"place"</th><th scope="col">"x"</th><th scope="col">"weight"</th>
+                            <th scope="col">"x · weight"</th>
                             <th scope="col"><span class="visually-hidden">"as a bar"</span></th>
                         </tr></thead>
                         <tbody>{rows}</tbody>
                         <tfoot><tr>
-                            <th scope="row">"sum"</th><td></td><td></td><td></td>
+                            <th scope="row">"sum"</th><td></td><td></td>
                             <td data-testid="block-total" data-value=total.to_string()>{signed(total as f32, 5)}</td><td></td>
                         </tr></tfoot>
                     </table>

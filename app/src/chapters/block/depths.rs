@@ -99,8 +99,8 @@ fn gradients(page: Page) -> AnyView {
         let looks =
             [("full".to_owned(), Hue::First, Dash::Solid), (page.cut(), Hue::Second, Dash::Dashed)];
         Lines {
-            x_label: "blocks passed".into(),
-            y_label: "length of dL/dx".into(),
+            x_label: "after block".into(),
+            y_label: "size of the gradient".into(),
             names_first: true,
             y_scale: YScale::Log,
             x_range: Some((0.0, f64::from(unroll_protocol::study::block::LAYERS))),
@@ -118,11 +118,12 @@ fn gradients(page: Page) -> AnyView {
             "Before the first block the gradient is "
             <b data-testid="block-ratio-full" data-value=full.to_string()>{times(full)}</b>
             " what it is after the last in the full model, and "
-            <b data-testid="block-ratio-cut" data-value=cut.to_string()>{times(cut)}</b>" "{page.cut()}"."
+            <b data-testid="block-ratio-cut" data-value=cut.to_string()>{times(cut)}</b>" "{page.cut()}". "
+            {heard(full, cut)}
         })
     };
     view! {
-        <LinesFigure name="block-depth" title="How far back the gradient reaches" lines
+        <LinesFigure name="block-depth" title="The gradient, from right to left" lines
             provenance=page.provenance/>
         <p class="block-verdict" data-testid="block-depth-verdict">{verdict}</p>
     }
@@ -192,6 +193,19 @@ pub fn left(cut: f64, full: f64) -> String {
     }
 }
 
+/// Less of the gradient than this is called too little.
+const FAINT: f64 = 0.01;
+
+/// In which of the models enough of the gradient arrives at the first block.
+fn heard(full: f64, cut: f64) -> &'static str {
+    match (full < FAINT, cut < FAINT) {
+        (false, true) => "Only in the full model does enough arrive.",
+        (true, false) => "Only in the second model does enough arrive.",
+        (false, false) => "Enough arrives in both.",
+        (true, true) => "Too little arrives in either.",
+    }
+}
+
 /// How much the gradient has grown, where it has.
 fn grown(ratio: f64) -> Option<String> {
     match ratio {
@@ -228,7 +242,7 @@ pub fn times(ratio: f64) -> String {
             .collect();
         format!("{:.1} · 10{raised} times", ratio / 10f64.powf(exponent))
     } else {
-        format!("{ratio:.3} times")
+        format!("{ratio:.2} times")
     }
 }
 

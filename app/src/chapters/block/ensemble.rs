@@ -7,7 +7,7 @@ use super::Page;
 use crate::{
     controls::SliderField,
     course::{Sentence, use_setting},
-    figures::{Matrix, MatrixFigure, ValueMap, largest, percent},
+    figures::{Matrix, MatrixFigure, ValueMap, largest, percent, token::mark},
     questions::use_answer,
     reactive::memo,
 };
@@ -27,27 +27,43 @@ pub fn view(page: Page) -> AnyView {
             page.vocabulary.with(|v| e.as_ref().map_or_else(Matrix::default, |e| matrix(e, v)))
         })
     });
+    let describe = Callback::new(move |(row, column, off): (usize, usize, f32)| {
+        let (matrix, full) =
+            (matrix.get_untracked(), ensemble.with_untracked(|e| Some(e.as_ref()?.full.clone())));
+        let full =
+            full.and_then(|full| largest(&full, TOP).get(column).map(|t| t.1)).unwrap_or_default();
+        let name = |of: &[String], at: usize| of.get(at).cloned().unwrap_or_default();
+        format!(
+            "{}, ‘{}’: {}, full network {}",
+            name(&matrix.rows, row),
+            mark(&name(&matrix.columns, column)),
+            percent(full + off, 1),
+            percent(full, 1)
+        )
+    });
     let verdict = move || {
         ensemble.with(|e| {
             let e = e.as_ref()?;
             let width = e.full.len().max(1);
-            let each = e.each.values.chunks(width).map(|row| apart(row, &e.full)).sum::<f32>() / MASKS as f32;
+            let each = e.each.values.chunks(width).map(|row| apart(row, &e.full)).sum::<f32>()
+                / MASKS as f32;
             let mean = apart(&e.mean, &e.full);
             Some(view! {
-                "On average, a sub-network gives "
+                "On average, a sub-network’s guesses differ from the full network’s by "
                 <b data-testid="block-each-off" data-value=each.to_string()>{percent(each, 1)}</b>
-                " of the probability to other characters than the full model does. Their mean gives "
-                <b data-testid="block-mean-off" data-value=mean.to_string()>{percent(mean, 1)}</b>" to others."
+                ". Their mean’s guesses differ by "
+                <b data-testid="block-mean-off" data-value=mean.to_string()>{percent(mean, 1)}</b>
+                {if mean < each { ", so it is nearer." } else { "." }}
             })
         })
     };
     view! {
         <Sentence label="Your sentence" problem=answered.problem/>
         <p class="view-note">
-            "Each row is the full model with other activations set to 0, chosen at random by a mask."
+            "Each row: the full network with activations set to 0 at random. Color: how far its guesses move."
         </p>
         <div class="view-bar"><SliderField name="block-dropout" step=0.05/></div>
-        <MatrixFigure name="block-ensemble" title="The next character, by sub-networks of the full model" matrix
+        <MatrixFigure name="block-ensemble" title="Each sub-network’s guesses, less the full network’s" matrix describe
             provenance=page.provenance/>
         <p class="block-verdict" data-testid="block-ensemble-verdict">{verdict}</p>
     }
@@ -59,21 +75,24 @@ fn apart(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum::<f32>() / 2.0
 }
 
+/// How much more probability each sub-network and their mean give than the full network.
 fn matrix(ensemble: &Ensemble, vocabulary: &[String]) -> Matrix {
     let top: Vec<usize> = largest(&ensemble.full, TOP).into_iter().map(|t| t.0).collect();
     let width = ensemble.full.len().max(1);
-    let rows = ensemble.each.values.chunks(width).chain([&ensemble.mean[..], &ensemble.full[..]]);
-    let values = rows.flat_map(|row| top.iter().map(|id| row[*id]).collect::<Vec<_>>()).collect();
+    let rows = ensemble.each.values.chunks(width).chain([&ensemble.mean[..]]);
+    let values: Vec<f32> = rows
+        .flat_map(|row| top.iter().map(|id| row[*id] - ensemble.full[*id]).collect::<Vec<_>>())
+        .collect();
     let mut names: Vec<String> = (1..=MASKS).map(|mask| format!("mask {mask}")).collect();
-    names.extend(["their mean".to_owned(), "full network".to_owned()]);
+    names.push("their mean".to_owned());
     Matrix {
         row_axis: "network".into(),
         column_axis: "next character".into(),
         rows: names,
         columns: top.iter().map(|id| vocabulary.get(*id).cloned().unwrap_or_default()).collect(),
+        map: ValueMap::around(&values),
         values,
-        map: ValueMap::Probability,
-        value_name: "probability".into(),
+        value_name: "difference".into(),
         absent: String::new(),
     }
 }

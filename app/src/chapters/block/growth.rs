@@ -5,7 +5,7 @@ use unroll_protocol::study::block::{Growth, LAYERS, Source};
 
 use super::{Page, stream::short};
 use crate::{
-    figures::{Dash, Hue, Line, Lines, LinesFigure},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Stroke, YScale},
     reactive::memo,
 };
 
@@ -26,7 +26,7 @@ pub fn view(page: Page) -> AnyView {
                 "These are the lengths before training. Train to see the lines grow.".to_owned(),
             );
         }
-        page.growth.with(|growth| Some(format!("In this run, {}.", woke(growth.as_ref()?))))
+        page.growth.with(|growth| Some(order(growth.as_ref()?)))
     };
     view! {
         <LinesFigure name="block-growth" title="Length of every term over training, full model" lines
@@ -37,18 +37,37 @@ pub fn view(page: Page) -> AnyView {
     .into_any()
 }
 
+/// From this step on the axis goes by equal factors: layers wake early.
+const BY_FACTORS: u32 = 10;
+
 fn lines(growth: &Growth) -> Lines {
+    let last = growth.steps.last().copied().unwrap_or(0);
+    let x_log = last >= BY_FACTORS;
+    let wakings = wakings(growth);
     let line = |(term, source): (usize, &Source)| {
-        let points =
-            growth.points().map(|(step, lengths)| (f64::from(step), f64::from(lengths[term])));
+        let woke = wakings.iter().find(|(waking, _)| waking == source).map(|(_, step)| *step);
+        // Step 0 has no place on such an axis.
+        let points = growth.points().filter(|(step, _)| !x_log || *step > 0);
+        let points = points.flat_map(|(step, lengths)| {
+            let point = (f64::from(step), f64::from(lengths[term]));
+            // A point between gaps is drawn as a dot.
+            let gap = (point.0, f64::NAN);
+            let dot = [point, gap, point, gap, point];
+            dot.into_iter().take(if woke == Some(step) { dot.len() } else { 1 })
+        });
         let (hue, dash, faded) = look(*source);
-        Line { faded, ..Line::new(short(*source), hue, dash, points.collect()) }
+        let line = Line::new(short(*source), hue, dash, points.collect());
+        Line { faded, stroke: Stroke::Smooth, ..line }
     };
+    let x_range = Lines::steps(last);
     Lines {
         x_label: "step".into(),
         y_label: "mean length of the term".into(),
         series: growth.sources.iter().enumerate().map(line).collect(),
-        x_range: Lines::steps(growth.steps.last().copied().unwrap_or(0)),
+        // The crossings are where all are small.
+        y_scale: YScale::Log,
+        x_log,
+        x_range: if x_log { x_range.map(|(_, end)| (1.0, end)) } else { x_range },
         ..Lines::default()
     }
 }
@@ -75,23 +94,46 @@ fn look(source: Source) -> (Hue, Dash, f64) {
 
 /// The first layer whose term outgrew the token embedding, in words.
 pub fn woke(growth: &Growth) -> String {
-    first_longer(growth).map_or_else(
+    wakings(growth).first().map_or_else(
         || "no layer is awake yet".to_owned(),
         |(source, step)| format!("“{}” was the first to wake, at step {step}", source.name()),
     )
 }
 
-/// The first layer measured with a term longer than the token embedding, and the step; of several,
-/// the longest.
-fn first_longer(growth: &Growth) -> Option<(Source, u32)> {
-    let token = growth.sources.iter().position(|source| *source == Source::Token)?;
-    growth.points().find_map(|(step, lengths)| {
+/// What the dots say, in words.
+fn order(growth: &Growth) -> String {
+    let wakings = wakings(growth);
+    let later =
+        match wakings.split_first().and_then(|(_, later)| Some((later.len(), later.last()?.1))) {
+            Some((count, step)) => format!("; {count} more by step {step}"),
+            None => String::new(),
+        };
+    format!(
+        "A dot marks where a term first grew longer than the token embedding. In this run, {}{later}.",
+        woke(growth)
+    )
+}
+
+/// The layers that were measured with a term longer than the token embedding, each with the first step
+/// where it was, in that order; at one step the longest first.
+fn wakings(growth: &Growth) -> Vec<(Source, u32)> {
+    let Some(token) = growth.sources.iter().position(|source| *source == Source::Token) else {
+        return Vec::new();
+    };
+    let mut wakings: Vec<(Source, u32)> = Vec::new();
+    for (step, lengths) in growth.points() {
         let longer = growth.sources.iter().zip(lengths).filter(|(source, length)| {
             matches!(source, Source::Attention(_) | Source::FeedForward(_))
                 && **length > lengths[token]
+                && wakings.iter().all(|waking| waking.0 != **source)
         });
-        longer.max_by(|a, b| a.1.total_cmp(b.1)).map(|(source, _)| (*source, step))
-    })
+        let mut now: Vec<_> = longer.collect();
+        if let Some(longest) = (0..now.len()).max_by(|&a, &b| now[a].1.total_cmp(now[b].1)) {
+            now.swap(0, longest);
+        }
+        wakings.extend(now.into_iter().map(|(source, _)| (*source, step)));
+    }
+    wakings
 }
 
 /// The layer or embedding whose term gained most length since step 0, with its lengths then and now;
@@ -121,7 +163,9 @@ mod tests {
     #[test]
     fn terms_are_told_by_what_they_gained() {
         let growth = grown();
-        assert_eq!(first_longer(&growth), Some((Source::FeedForward(1), 8)));
+        let both = [(Source::FeedForward(1), 8), (Source::Attention(1), 8)];
+        assert_eq!(wakings(&growth), both);
+        assert!(order(&growth).ends_with("first to wake, at step 8; 1 more by step 8."));
         assert_eq!(gained_most(&growth), Some((Source::Token, 1.0, 4.0)));
         let start = Growth {
             steps: vec![0],
@@ -135,10 +179,11 @@ mod tests {
     #[test]
     fn every_term_has_a_line_of_its_own_look() {
         let lines = lines(&grown());
-        assert_eq!(
-            lines.series[2].points,
-            [(0.0, 0.2f32), (8.0, 1.7), (12.0, 2.0)].map(|(x, y)| (x, f64::from(y)))
-        );
+        assert_eq!(lines.x_range, Some((1.0, 12.0)));
+        assert_eq!(lines.series[0].points, [(8.0, 1.5), (12.0, 4.0)]);
+        // Where it woke a dot, between two gaps.
+        let gaps = lines.series[2].points.iter().filter(|point| point.1.is_nan()).count();
+        assert_eq!((gaps, lines.series[2].at(8.0)), (2, Some((8.0, f64::from(1.7f32)))));
         let layers = (1..=LAYERS).flat_map(|b| [Source::Attention(b), Source::FeedForward(b)]);
         let all = [Source::Token, Source::Position, Source::NormOffsets].into_iter().chain(layers);
         let looks: Vec<_> = all.map(look).collect();

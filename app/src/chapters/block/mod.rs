@@ -74,6 +74,37 @@ impl Page {
     }
 }
 
+/// The choice between the two models, the second named by what it lacks.
+fn models(page: Page) -> AnyView {
+    let model = move |shown: Shown| {
+        let name = move || match shown {
+            Shown::Full => "Full".to_owned(),
+            Shown::Cut => format!("Without {}", name_of(page.without.get())),
+        };
+        view! {
+            <label class="segment">
+                <input type="radio" name="control-block-shown" value=shown.id()
+                    data-testid=format!("control-block-shown-{}", shown.id())
+                    prop:checked=move || page.shown.get() == shown
+                    on:change=move |_| page.shown.set(shown)/>
+                <span>{name}</span>
+            </label>
+        }
+    };
+    view! {
+        <fieldset class="choice-field" data-testid="control-block-shown">
+            <legend>"Model"</legend>
+            <div class="segments">{Shown::ALL.iter().map(|&shown| model(shown)).collect_view()}</div>
+        </fieldset>
+    }
+    .into_any()
+}
+
+/// Points as dots without a line: a gap before each leaves it alone, and one alone is drawn as a dot.
+fn dots(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+    points.flat_map(|(x, y)| [(x, f64::NAN), (x, y)]).collect()
+}
+
 /// What is left out, in running text.
 fn name_of(without: Without) -> &'static str {
     match without {
@@ -125,7 +156,8 @@ fn BlockChapter() -> impl IntoView {
         store.link.with(|link| {
             let block = &link.block;
             let without = name_of(block.without);
-            format!("{}, {}; one without {without}", block.norm.label(), block.activation.label())
+            // What the story is about first: the button cuts what is too long for it.
+            format!("without {without}; {}, {}", block.norm.label(), block.activation.label())
         })
     });
     view! {
@@ -174,5 +206,6 @@ fn lives(page: Page) -> Vec<Live> {
         live("loss-full", loss(full)),
         live("loss-cut", loss(cut)),
         live("parted", move || parted.get()),
+        live("left-out", move || name_of(page.without.get()).to_owned()),
     ]
 }

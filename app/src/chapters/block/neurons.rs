@@ -3,12 +3,11 @@
 use leptos::prelude::*;
 use unroll_protocol::{
     architecture::Activation,
-    study::block::{CURVES, Neurons, Source, ask, grid},
+    study::block::{CONTEXT, CURVES, Neurons, Source, ask, grid},
 };
 
-use super::Page;
+use super::{Page, dots, models};
 use crate::{
-    controls::ChoiceField,
     course::Sentence,
     figures::{Dash, Hue, Line, Lines, LinesFigure},
     questions::use_answer,
@@ -30,7 +29,31 @@ pub fn view(page: Page) -> AnyView {
         Some(ask::Neurons { text, shown, position, layer })
     });
     let neurons = memo(move || answered.read(Clone::clone));
-    let lines = memo(move || neurons.with(|n| n.as_ref().map_or_else(Lines::default, lines)));
+    // With SoLU another position makes another curve: one of the two is for comparison.
+    let positions = memo(move || {
+        let count = page.store.probe.with(|text| text.chars().count() as u32).clamp(1, CONTEXT);
+        let here = match page.position.get() {
+            0 => count,
+            position => position.min(count),
+        };
+        (here, other(here, count))
+    });
+    let beside = use_answer(page.lab, move || {
+        let compares = page.store.link.with(|link| link.block.activation == Activation::Solu);
+        let (text, shown) = (page.store.probe.get(), page.shown.get());
+        let (position, layer) = (positions.get().1, layer.get());
+        compares.then_some(ask::Neurons { text, shown, position, layer })
+    });
+    let lines = memo(move || {
+        neurons.with(|n| match n {
+            Some(n) if n.activation == Activation::Solu => {
+                let beside = beside.read(own);
+                rivals(own(n), beside.unwrap_or_default(), positions.get())
+            }
+            Some(n) => lines(n),
+            None => Lines::default(),
+        })
+    });
     let verdict = move || {
         neurons.with(|n| {
             let n = n.as_ref()?;
@@ -47,15 +70,13 @@ pub fn view(page: Page) -> AnyView {
             })
         })
     };
+    let activation = memo(move || page.store.link.with(|link| link.block.activation));
     let title = Signal::derive(move || {
-        format!(
-            "Neurons of the feed-forward layer of block {}, at the chosen position",
-            layer.get()
-        )
+        format!("Neurons of feed-forward {}: {}", layer.get(), activation.get().label())
     });
     view! {
         <Sentence label="Your sentence" problem=Signal::stored(None::<String>)/>
-        <div class="view-bar"><ChoiceField name="block-shown"/></div>
+        <div class="view-bar">{models(page)}</div>
         <LinesFigure name="block-neurons" title lines provenance=page.provenance/>
         <p class="block-verdict" data-testid="block-neurons-verdict">{verdict}</p>
         <p class="field-error" role="status" data-testid="block-neurons-problem">
@@ -65,38 +86,70 @@ pub fn view(page: Page) -> AnyView {
     .into_any()
 }
 
-fn lines(neurons: &Neurons) -> Lines {
-    let mut own: Vec<(f64, f64)> = neurons
-        .before
-        .iter()
-        .zip(&neurons.after)
-        .map(|(before, after)| (f64::from(*before), f64::from(*after)))
-        .collect();
+/// How far apart two positions are that are compared: in the course’s own sentence a letter and a space.
+const APART: u32 = 6;
+
+/// The position that is compared with this one, of so many.
+fn other(position: u32, count: u32) -> u32 {
+    match position {
+        _ if position > APART => position - APART,
+        _ if position < count => count,
+        _ => 1,
+    }
+}
+
+/// What each neuron puts out, by the sum into it.
+fn own(neurons: &Neurons) -> Vec<(f64, f64)> {
+    let pairs = neurons.before.iter().zip(&neurons.after);
+    let mut own: Vec<(f64, f64)> = pairs.map(|(x, y)| (f64::from(*x), f64::from(*y))).collect();
     own.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let bounds = own.first().zip(own.last()).map_or((-1.0, 1.0), |(first, last)| {
-        ((first.0.min(-1.0) * 2.0).floor() / 2.0, (last.0.max(1.0) * 2.0).ceil() / 2.0)
+    own
+}
+
+/// The neurons on the curve of their activation function, beside the others.
+fn lines(neurons: &Neurons) -> Lines {
+    let own = own(neurons);
+    let (low, high) = own.first().zip(own.last()).map_or((0.0, 0.0), |(a, b)| (a.0, b.0));
+    let looks = [(Hue::Muted, Dash::Dashed), (Hue::Ink, Dash::Solid), (Hue::Third, Dash::Dashed)];
+    let curves = CURVES.iter().zip(&neurons.curves).zip(looks);
+    // Where the layer does not use it, the tanh form would be a second name for one line.
+    let curves = curves.filter(|((curve, _), _)| {
+        **curve != Activation::GeluTanh || neurons.activation == Activation::GeluTanh
     });
-    let looks = [(Hue::Muted, Dash::Dotted), (Hue::Ink, Dash::Solid), (Hue::Third, Dash::Dashed)];
-    let curves =
-        CURVES.iter().zip(&neurons.curves).zip(looks).map(|((curve, values), (hue, dash))| {
-            let points = grid().map(f64::from).zip(values.iter().map(|v| f64::from(*v)));
-            Line::new(
-                curve.label(),
-                hue,
-                dash,
-                points.filter(|(x, _)| (bounds.0..=bounds.1).contains(x)).collect(),
-            )
-        });
-    let name = match neurons.activation {
-        Activation::Solu => "the layer’s own (SoLU)".to_owned(),
-        other => format!("the layer’s own ({})", other.label()),
+    let curves = curves.map(|((curve, values), (hue, dash))| {
+        let points = grid().map(f64::from).zip(values.iter().map(|v| f64::from(*v)));
+        Line::new(curve.label(), hue, dash, points.collect())
+    });
+    let count = own.len();
+    let own =
+        Line::new(format!("the {count} neurons"), Hue::First, Dash::Dotted, dots(own.into_iter()));
+    Lines {
+        series: curves.chain([own]).collect(),
+        // So far left that all curves are almost 0 there.
+        x_range: Some((low.floor().min(-4.0), high.ceil().max(4.0))),
+        ..axes()
+    }
+}
+
+/// The neurons at two positions: where they compete, the same sum has two outputs.
+fn rivals(
+    here: Vec<(f64, f64)>,
+    beside: Vec<(f64, f64)>,
+    (position, neighbor): (u32, u32),
+) -> Lines {
+    let line = |position: u32, hue, points: Vec<(f64, f64)>| {
+        Line::new(format!("position {position}"), hue, Dash::Dotted, dots(points.into_iter()))
     };
-    let own = Line::new(name, Hue::First, Dash::Mixed, own);
+    Lines {
+        series: vec![line(position, Hue::First, here), line(neighbor, Hue::Second, beside)],
+        ..axes()
+    }
+}
+
+fn axes() -> Lines {
     Lines {
         x_label: "sum into the neuron".into(),
         y_label: "what it puts out".into(),
-        series: curves.chain([own]).collect(),
-        x_range: Some(bounds),
         ..Lines::default()
     }
 }

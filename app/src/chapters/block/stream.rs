@@ -4,9 +4,8 @@ use leptos::prelude::*;
 use serde_json::{Value, json};
 use unroll_protocol::study::block::{Shown, Source, Stream};
 
-use super::{Page, arithmetic, name_of};
+use super::{Page, arithmetic, models, name_of};
 use crate::{
-    controls::ChoiceField,
     course::Sentence,
     figures::{
         BarsFigure, Hue, Matrix, MatrixFigure, Sheet, SheetExport, ValueMap, exact, largest,
@@ -86,7 +85,7 @@ pub fn view(page: Page) -> AnyView {
         <Sentence label="Your sentence" problem=page.problem/>
         <div class="block-stream">
             <div class="block-terms">
-                <div class="view-bar"><ChoiceField name="block-shown"/></div>
+                <div class="view-bar">{models(page)}</div>
                 <MatrixFigure name="block-sizes" title matrix provenance column marked describe
                     on_pick=pick/>
             </div>
@@ -139,8 +138,8 @@ fn sizes(stream: &Stream) -> Matrix {
         rows: stream.sources.iter().map(|source| short(*source)).collect(),
         columns: stream.tokens.clone(),
         values: stream.sizes.values.clone(),
-        // One term is often many times as long as all others, which would have one color among them.
-        map: ValueMap::size_of_most(&stream.sizes.values),
+        // As far as the longest: beyond the scale its row would be one flat color.
+        map: ValueMap::size_of_most(&[stream.sizes.values.iter().copied().fold(0.0, f32::max)]),
         value_name: "length".into(),
         absent: String::new(),
     }

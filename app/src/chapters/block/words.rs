@@ -25,7 +25,7 @@ pub const SCRIPT: Script = Script {
                    even on its training images. Their cure is the [residual connection](residual-connection): a \
                    layer adds to its input instead of replacing it. Here a transformer’s layers add to a \
                    [stream](#block-stream hidden) of numbers. Press Train: how does a second model do \
-                   **without** one part?",
+                   **without** {left-out}?",
             set: |_| {},
             asks: &[],
         },
@@ -45,16 +45,16 @@ pub const SCRIPT: Script = Script {
             title: "One term’s way to a logit",
             text: "The final norm centers and scales a term. Then the **unembedding** reads it with 24 numbers for \
                    each possible next character. Multiply place by place: the 24 products add up to the term’s part \
-                   of the logit. The table is open at the token embedding. Click another term to compare.",
-            set: |link| link.block.term = 1,
+                   of the logit. The table is open at feed-forward 1. Click another term to compare.",
+            set: |link| link.block.term = 4,
             asks: &["block", "block-reach"],
         },
         Beat {
             title: "Without residuals",
-            text: "In the second model, each layer now replaces the stream. It is like whispering a sentence \
+            text: "In the second model, each layer replaces the stream. It is like whispering a sentence \
                    down a line: each person passes on only what they made of it. The [gradient](gradient) comes \
-                   back along the same line. Where hardly any arrives, the first layers can hardly learn. Train, \
-                   and compare the losses.\n\n\
+                   back along the same line, right to left. Where hardly any arrives, the first \
+                   layers can hardly learn. Train, and compare the losses.\n\n\
                    + Is this a fair comparison?\n\n\
                    Both models begin with the same [seed](seed) and read the same batches. Only the residual \
                    connections are missing from one.",
@@ -66,13 +66,13 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Norms before or after",
-            text: "Sums grow, so a [norm](normalization) keeps what a layer reads in range. In 2017 it came \
+            text: "Sums grow, so a [norm](normalization) keeps what layers read in range. In 2017 it came \
                    after the addition: this **post-norm** rescales the stream itself. GPT-2’s **pre-norm** gives \
-                   each layer a scaled copy and leaves the stream untouched. The full model is post-norm now: \
-                   look for the new row, “norms β.”\n\n\
+                   each layer a scaled copy and leaves the stream untouched. Now the full model \
+                   is post-norm (new row: “norms β”), and the second has no norms.\n\n\
                    + Why is there a new row?\n\n\
                    Each norm rescales the stream, and with it everything written earlier. It also adds its own \
-                   offsets β, and they become a term of the sum. The second model now has no norms at all.",
+                   offsets β, and they become a term of the sum.",
             set: |link| (link.block.norm, link.block.without) = (Norm::Post, Without::Norms),
             asks: &[],
         },
@@ -95,7 +95,7 @@ pub const SCRIPT: Script = Script {
             title: "Which layer wakes first?",
             text: "So a block has two steps: **communicate, then compute**. Does training build them in that \
                    order too? Each line shows one term’s length in the full model’s stream. Call a layer awake \
-                   when its term is longer than the token embedding: in this run, {woke}. Train, and watch.\n\n\
+                   when its term is longer than the token embedding. A dot marks where it wakes: in this run, {woke}.\n\n\
                    + Why are layers asleep at first?\n\n\
                    At step 0 the weights are random and small, and so is what each layer adds. Then the layers \
                    wake up, some sooner than others. Another seed may give another order.",
@@ -106,8 +106,8 @@ pub const SCRIPT: Script = Script {
             title: "A bend between two matrices",
             text: "The feed-forward layer multiplies by one matrix, bends, and multiplies by another. In \
                    between, 96 [neurons](unit) each add up what they read, and the bend decides how much passes. \
-                   With [GELU](gelu), large sums pass and very negative ones become almost 0. Compare the \
-                   layer’s own line with that of [ReLU](relu).",
+                   With [GELU](gelu), large sums pass and very negative ones become almost 0. Each dot is a \
+                   neuron: where do most lie? Compare with [ReLU](relu).",
             set: |link| link.view = "neurons".into(),
             asks: &["block-bend"],
         },
@@ -115,8 +115,7 @@ pub const SCRIPT: Script = Script {
             title: "Many networks in one",
             text: "A team in which anyone may be sick tomorrow can’t rely on one person. So [dropout](dropout) sets \
                    some activations to 0 at random, and each training step trains a different sub-network. Here are \
-                   12 of them: is their mean nearer to the full network than a typical one? Read the line below the \
-                   figure.",
+                   12: is their mean nearer to the full network than a typical one? A paler row is nearer.",
             set: |link| {
                 link.block.dropout = 0.5;
                 link.view = "dropout".into();
@@ -167,7 +166,7 @@ pub const SCRIPT: Script = Script {
         },
         Trial {
             text: "SoLU is a bend that makes neurons compete: what one puts out depends on the sums of all others. \
-                   Look at the layer’s own line. Does the same sum always give the same output?",
+                   Each dot is a neuron, shown at two positions. Does the same sum give the same output at both?",
             label: "SoLU",
             id: "solu",
             set: |link| {

@@ -31,8 +31,25 @@ fn divided(norms: &[f32], scale: Scale) -> Vec<(f64, f64)> {
     by_step(norms.iter().map(|&norm| f64::from(norm) / by))
 }
 
-/// The main figure: norms of the gradient by each state.
-pub fn norms(flow: &Flow, settings: &Settings) -> Lines {
+/// What comes from the last step's loss alone.
+const FAR: &str = "last step’s part";
+
+/// Of the RNN's gradient where every step adds its own, what comes from the last step alone: as long at
+/// the last step as the whole, which has nothing else there.
+fn from_far(whole: &Network, far: &Network, scale: Scale) -> Line {
+    let (hue, _) = look(whole.cell);
+    let by = match scale {
+        Scale::Relative => 1.0,
+        Scale::Absolute => whole.hidden.last().map_or(0.0, |&last| f64::from(last)),
+    };
+    let points =
+        divided(&far.hidden, Scale::Relative).into_iter().map(|(step, share)| (step, share * by));
+    Line { faded: 0.45, ..Line::new(FAR, hue, Dash::Dashed, points.collect()) }
+}
+
+/// The main figure: norms of the gradient by each state. `far` is that of the last step's loss alone, to
+/// compare with.
+pub fn norms(flow: &Flow, far: Option<&Flow>, settings: &Settings) -> Lines {
     let scale = settings.scale;
     let mut series = Vec::new();
     for network in flow.networks.iter().filter(|network| settings.shown.shows(network.cell)) {
@@ -45,6 +62,10 @@ pub fn norms(flow: &Flow, settings: &Settings) -> Lines {
             let points = divided(memory, scale);
             series.push(Line::new(name, Hue::Cell, Dash::Dashed, points));
         }
+    }
+    if let Some((whole, far)) = flow.networks.first().zip(far.and_then(|far| far.networks.first()))
+    {
+        series.push(from_far(whole, far, scale));
     }
     if let Some(rescaled) = &flow.rescaled {
         let name = format!("RNN at radius {}", number(rescaled.asked));
@@ -120,14 +141,20 @@ impl Seen {
     }
 }
 
-/// What each curve of the main figure comes to, from its numbers.
-pub fn all_seen(flow: &Flow, settings: &Settings) -> Vec<Seen> {
+/// What each curve of the main figure comes to, from its numbers; with what makes it so, once that
+/// `is_explained`.
+pub fn all_seen(
+    flow: &Flow,
+    far: Option<&Flow>,
+    settings: &Settings,
+    is_explained: bool,
+) -> Vec<Seen> {
     let mut all = Vec::new();
     for network in flow.networks.iter().filter(|network| settings.shown.shows(network.cell)) {
         let label = network.cell.label();
         let (hue, _) = look(network.cell);
         let mut add = |name: String, hue, norms: &[f32], more: String| {
-            all.push(seen(name, hue, norms, flow).and(&more));
+            all.push(seen(name, hue, norms, flow).and(if is_explained { &more } else { "" }));
         };
         match &network.memory {
             None if network.cell == Cell::Rnn => {
@@ -143,10 +170,16 @@ pub fn all_seen(flow: &Flow, settings: &Settings) -> Vec<Seen> {
             }
             Some(memory) => {
                 add(format!("{label} dL/dh"), hue, &network.hidden, String::new());
-                let more = format!("the forget gate keeps {:.2} on average", network.kept);
+                let more = format!(
+                    "the forget gate keeps {:.2} on average, and the path through h adds to that",
+                    network.kept
+                );
                 add(format!("{label} dL/dc"), Hue::Cell, memory, more);
             }
         }
+    }
+    if let Some((far, network)) = far.and_then(|far| Some((far, far.networks.first()?))) {
+        all.push(seen(FAR.into(), look(network.cell).0, &network.hidden, far));
     }
     if let Some(rescaled) = &flow.rescaled {
         let name = format!("RNN at radius {}", number(rescaled.asked));
@@ -219,9 +252,11 @@ pub fn accuracy_said(flow: &Flow) -> String {
     let Some((gap, [rnn, lstm, gru])) = at_longest(flow) else {
         return "Measured after every 50 steps.".into();
     };
+    let is_chance = rnn.max(lstm).max(gru) < of.chance + BETTER;
+    let still = if is_chance { " Differences this small may still be due to chance." } else { "" };
     format!(
         "After {} steps, at a gap of {gap}, the RNN is right {:.0}% of the time, the LSTM {:.0}% and \
-         the GRU {:.0}%. Pure guessing is right {:.0}% of the time.",
+         the GRU {:.0}%. Pure guessing is right {:.0}% of the time.{still}",
         grouped(of.step.into()),
         100.0 * rnn,
         100.0 * lstm,
@@ -328,7 +363,9 @@ pub struct BroughtBack {
 }
 
 /// From so many steps on one can say which network has failed.
-const ENOUGH: u32 = 1000;
+pub const ENOUGH: u32 = 1000;
+/// By so much a network has to beat guessing before that counts.
+const BETTER: f32 = 0.2;
 
 /// Which network answers worst at the longest gap, and how each does. Where it is not just one that
 /// fails there, by more than the noise of the measurement, why this can't be asked.
@@ -338,7 +375,7 @@ pub fn first_lost(flow: &Flow) -> Result<(usize, String), &'static str> {
     let mut order = [0, 1, 2];
     order.sort_by(|&a, &b| last[a].total_cmp(&last[b]));
     let [least, next, best] = order.map(|cell| last[cell]);
-    if best < flow.accuracy.chance + 0.2 {
+    if best < flow.accuracy.chance + BETTER {
         return Err(if early {
             NOT_YET
         } else {
@@ -348,7 +385,7 @@ pub fn first_lost(flow: &Flow) -> Result<(usize, String), &'static str> {
     // A share of 64 sequences is off by about 0.06.
     if least > 0.5 || next < 0.6 || next - least < 0.25 {
         return Err(if early {
-            "Train to step 1,000 first: it is not clear yet which of the three fails at the longest gap."
+            NOT_YET
         } else {
             "At the longest gap, it is not exactly one of the three that fails, so there is nothing to ask here."
         });
@@ -362,7 +399,7 @@ pub fn first_lost(flow: &Flow) -> Result<(usize, String), &'static str> {
 }
 
 /// Why [`first_lost`] has no answer before it is measured.
-pub const NOT_YET: &str = "Train to step 1,000 first: so far none of the three is known to do better than guessing at the longest gap.";
+pub const NOT_YET: &str = "A question will appear here at about step 1,000, once it is clear which of the three fails at the longest gap.";
 
 /// Of which loss, for the figure's title.
 pub fn loss_name(loss: LossKind) -> &'static str {

@@ -109,7 +109,7 @@ pub fn carried(cell: Cell) -> AnyView {
     };
     let path = match is_lstm {
         true => view! {
-            <mtext>"the path through"</mtext><mspace width="0.3em"/>
+            <mtext>"path via"</mtext><mspace width="0.3em"/>
             <msub><MathSym part="state" role=Hue::Hidden>"h"</MathSym><mi>"t"</mi></msub>
         }
         .into_any(),

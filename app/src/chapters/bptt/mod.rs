@@ -13,15 +13,19 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
+    RunState,
     link::Chapter,
-    study::bptt::{Cell, Flow, LossKind, Nudged, Settings},
+    study::{
+        StudySpec,
+        bptt::{Cell, Flow, LossKind, Nudged, Settings, Shown as Networks},
+    },
 };
 
 use super::Info;
 use crate::{
-    controls::{ChoiceField, FlagField, SliderField},
+    controls::{ChoiceField, FlagField, SliderField, grouped},
     course::{ChapterFrame, Lab, StageView, further, use_lab, use_provenance, use_right},
-    figures::{LinesFigure, Provenance},
+    figures::{Lines, LinesFigure, Provenance},
     questions::use_answer,
     reactive::memo,
     store::Store,
@@ -51,12 +55,19 @@ const COPIES: &str = "copies";
 const CLIPPING: &str = "clipping";
 const MEMORY: &str = "memory";
 
+/// The beat that explains the formulas beside the curves: before it they are not shown.
+const EXPLAINED: u32 = 3;
+
 /// What the chapter's parts read.
 #[derive(Clone, Copy)]
 struct Shown {
     store: Store,
     lab: Lab,
     flow: Signal<Option<Arc<Flow>>>,
+    /// Which model that is of.
+    flow_of: Signal<Option<u32>>,
+    /// What that of the last step alone was when every step was last asked of the RNN.
+    far: Signal<Option<Arc<Flow>>>,
     nudge: Signal<Option<Arc<Nudged>>>,
     settings: Memo<Settings>,
     provenance: Signal<Provenance>,
@@ -109,8 +120,24 @@ fn BpttChapter() -> impl IntoView {
     let nudge = use_answer(lab, move || Some(settings.with(Settings::nudge)))
         .shown_in(lab.check_seen)
         .shown_in(lab.on_view(NUDGE));
+    let has_far =
+        memo(move || settings.with(|s| s.loss == LossKind::Every && s.shown == Networks::Rnn));
+    let far = use_answer(lab, move || {
+        let last = || Settings { loss: LossKind::Last, rescale: false, ..settings.get() };
+        has_far.get().then(|| last().question())
+    })
+    .shown_in(lab.on_view(NORMS));
     let provenance = use_provenance();
-    let shown = Shown { store, lab, flow: asked.answer, nudge: nudge.answer, settings, provenance };
+    let shown = Shown {
+        store,
+        lab,
+        flow: asked.answer,
+        flow_of: asked.of,
+        far: far.answer,
+        nudge: nudge.answer,
+        settings,
+        provenance,
+    };
     let (problem, nudge_problem) = (asked.problem, nudge.problem);
     let model =
         Signal::derive(move || settings.with(|s| format!("{} units, gaps to {}", s.hidden, s.gap)));
@@ -132,7 +159,7 @@ fn BpttChapter() -> impl IntoView {
                 StageView::new(WEIGHT, "Weights", move || views::weight(shown)),
                 StageView::shared(COPIES, move || views::copies(shown)),
                 StageView::new(CLIPPING, "Clipping", move || views::clipping(shown)),
-                StageView::new(MEMORY, "Memory", move || views::memory(shown)),
+                StageView::new(MEMORY, "Storage", move || views::memory(shown)),
             ]
             settings=controls
             model
@@ -156,12 +183,29 @@ fn curve_row(seen: curves::Seen) -> AnyView {
     .into_any()
 }
 
+/// What stands beside the RNN's gradient where every step adds its own: that of the last step alone.
+/// `None` while it is on its way.
+fn far_beside(shown: Shown, flow: &Flow) -> Option<Option<Arc<Flow>>> {
+    let is_wanted = flow.loss == LossKind::Every
+        && shown.settings.with(|settings| settings.shown == Networks::Rnn);
+    if is_wanted { shown.far.get().map(Some) } else { Some(None) }
+}
+
 /// The norms by step, the formula behind them, and what they say.
 fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
     let store = shown.store;
     // Whoever moves the radius wants to see it.
     let turn_on = Callback::new(move |_| store.link.update(|link| link.bptt.rescale = true));
-    let lines = shown.read(curves::norms);
+    // The picture stays until all of the next one is there.
+    let lines = Memo::new(move |last: Option<&Lines>| {
+        let now = || {
+            let flow = shown.flow.get()?;
+            let far = far_beside(shown, &flow)?;
+            Some(shown.settings.with(|settings| curves::norms(&flow, far.as_deref(), settings)))
+        };
+        now().or_else(|| last.cloned()).unwrap_or_default()
+    });
+    let is_explained = memo(move || store.link.with(|link| link.idea >= EXPLAINED));
     let marker = memo(move || shown.flow.get().map(|flow| f64::from(flow.symbol_at)));
     let loss = memo(move || shown.settings.with(|settings| settings.loss));
     // Without the RNN, the ways back of the others stand beside their curves.
@@ -174,7 +218,10 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
     });
     let title =
         move || format!("Gradient with respect to each state, {}", curves::loss_name(loss.get()));
-    let seen = shown.read(curves::all_seen);
+    let seen = shown.read(move |flow, settings| {
+        let far = far_beside(shown, flow).flatten();
+        curves::all_seen(flow, far.as_deref(), settings, is_explained.get())
+    });
     let share_of = shown.read(|flow, _| {
         let last = flow.networks.first().map_or(0, |network| network.hidden.len() as u32);
         format!(
@@ -203,6 +250,7 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
                 <div class="bptt-beside" tabindex="0" role="region" aria-label="What the curves say">
                     <div class="bptt-formula" data-testid="bptt-formula" data-loss=move || loss.get().id()>
                         {move || match gated.get() {
+                            _ if !is_explained.get() => ().into_any(),
                             Some(cells) => {
                                 cells.into_iter().map(formulas::carried).collect_view().into_any()
                             }
@@ -267,10 +315,37 @@ fn lives(shown: Shown) -> Vec<Live> {
         }),
         live("gap", move || shown.settings.with(|settings| settings.gap.to_string())),
         live("rnn-share", share(|flow| curves::arrives(flow, Cell::Rnn, false))),
-        live("lstm-share", share(|flow| curves::arrives(flow, Cell::Lstm, true))),
+        live("along-open", along_cell(shown, |bias| bias >= 2.0)),
+        live("along-half", along_cell(shown, |bias| bias <= 0.5)),
+        ("example", ViewFn::from(move || nudge::example(shown))),
         live("radius", move || shown.settings.with(|settings| settings.radius.to_string())),
         live("accuracy", move || accuracy.get()),
     ]
+}
+
+/// What reaches the letter along the cell, as last seen with such a forget bias: the stage may be
+/// another beat's by now.
+fn along_cell(
+    shown: Shown,
+    is_meant: fn(f32) -> bool,
+) -> impl Fn() -> String + Send + Sync + Clone + 'static {
+    let now = move || {
+        let flow = shown.flow.get().filter(|flow| flow.loss == LossKind::Last)?;
+        let bias = shown.lab.started.with(|started| match &started.as_ref()?.spec {
+            StudySpec::Bptt(spec) => Some(spec.forget_bias),
+            _ => None,
+        })?;
+        let is_of_it = shown.flow_of.get() == Some(shown.lab.generation.get());
+        let share =
+            curves::arrives(&flow, Cell::Lstm, true).filter(|_| is_of_it && is_meant(bias))?;
+        Some(format!(
+            "At training step {}, the cell at the letter gets {share} the last step’s gradient.",
+            grouped(flow.step.into())
+        ))
+    };
+    let said =
+        Memo::new(move |last: Option<&String>| now().or_else(|| last.cloned()).unwrap_or_default());
+    move || said.get()
 }
 
 /// Which network gets least of the gradient, once just one fails at the longest gap: the view beside it
@@ -285,22 +360,43 @@ fn near(shown: Shown) -> AnyView {
         let lost = read.get().map_or(Err(curves::NOT_YET), |read| read.0);
         every(shown).or_else(|| lost.err().map(str::to_owned))
     };
-    view! {
-        <CheckYourself
-            id="bptt-near"
-            question=Signal::stored(
-                "One of the three fails at the longest gap. In which one does the smallest share of the last step’s \
-                 gradient reach the letter, measured at the hidden state?"
-                    .to_owned(),
-            )
-            options=Signal::stored(["RNN", "LSTM", "GRU"].map(str::to_owned).to_vec())
-            too_early=Signal::derive(too_early)
-            answer=Signal::derive(move || least().map(|least| least.0))
-            explain=Signal::derive(move || least().map_or(String::new(), |least| least.1))
-            on_right=use_right("bptt-near")
-        />
-    }
-    .into_any()
+    // What was asked once stays: it may have been answered.
+    let is_asked = Memo::new(move |was: Option<&bool>| was == Some(&true) || too_early().is_none());
+    let lab = shown.lab;
+    let trains = move || lab.state.get() == RunState::Running;
+    let missing = move || curves::ENOUGH.saturating_sub(lab.step.get());
+    let question = move || {
+        view! {
+            <CheckYourself
+                id="bptt-near"
+                question=Signal::stored(
+                    "One of the three fails at the longest gap. In which of the three does the smallest share of \
+                     the last step’s gradient reach the letter, measured at the hidden state?"
+                        .to_owned(),
+                )
+                options=Signal::stored(["RNN", "LSTM", "GRU"].map(str::to_owned).to_vec())
+                too_early=Signal::derive(too_early)
+                answer=Signal::derive(move || least().map(|least| least.0))
+                explain=Signal::derive(move || least().map_or(String::new(), |least| least.1))
+                on_right=use_right("bptt-near")
+            />
+        }
+    };
+    let training = move || {
+        view! {
+            <div class="check">
+                <p data-testid="bptt-too-early">{too_early}</p>
+                <button type="button" class="button" data-testid="bptt-enough"
+                    style:display=move || (missing() == 0).then_some("none")
+                    aria-disabled=move || trains().then_some("true")
+                    on:click=move |_| if !untrack(trains) { lab.take_steps(untrack(missing)) }>
+                    {format!("Train to step {}", grouped(curves::ENOUGH.into()))}
+                </button>
+            </div>
+        }
+    };
+    view! { {move || if is_asked.get() { question().into_any() } else { training().into_any() }} }
+        .into_any()
 }
 
 /// Why nobody is asked for a share of the last step's gradient where every step adds its own.

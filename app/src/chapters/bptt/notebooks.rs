@@ -22,7 +22,7 @@ pub const LAST: Notebook = Notebook {
 fn asks(link: &Link, _: &str) -> Result<Packed, &'static str> {
     if link.bptt.truncation != 0 {
         return Err(
-            "The notebook goes all the way back. Set “Truncate to” to 0 in the view “Memory”.",
+            "The notebook goes all the way back. Set “Truncate to” to 0 in the view “Storage.”",
         );
     }
     Ok(ask::Nudge { cell: Cell::Rnn, ..link.bptt.nudge() }.packed())

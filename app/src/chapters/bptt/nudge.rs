@@ -8,6 +8,7 @@ use crate::{
     controls::{ChoiceField, SliderField},
     course::use_right,
     figures::{Matrix, MatrixFigure, ValueMap, power_of_ten, short},
+    reactive::memo,
     teaching::CheckYourself,
 };
 
@@ -142,26 +143,45 @@ fn worked(shown: Shown) -> AnyView {
         );
         let of_cell = (nudged.cell == Cell::Lstm)
             .then_some("In the LSTM, h is nudged. The cell c is left as it is.");
-        let counted = {
-            let (steps, units) = (nudged.length(), nudged.sweep.shape.last().copied()?);
-            let runs = steps * units;
-            format!(
-                "There are {steps} × {units} = {runs} such slopes. By hand, each takes a run forward. \
-                 Backpropagation finds all of them in one sweep back."
-            )
-        };
         Some(view! {
-            <p class="view-note">"This is the loss at the “?” of one held-out sequence."</p>
             <dl class="bptt-sums" data-testid="bptt-nudged" data-unit=nudged.unit data-step=nudged.step
                 data-nudge=short((nudged.size * 1e4).round() / 1e4)>
                 {lines}
             </dl>
             <p class="view-note">{divided}" "{of_cell}</p>
             <p data-testid="bptt-nudge-said">{said(&nudged)}</p>
-            <p class="view-note">{counted}</p>
         })
     };
-    view! { {lines} }.into_any()
+    view! {
+        <p class="view-note">"This is the loss at the “?” of one held-out sequence:"</p>
+        {example(shown)}
+        {lines}
+    }
+    .into_any()
+}
+
+/// The held-out sequence that is nudged, and its answer.
+pub fn example(shown: Shown) -> AnyView {
+    let row = memo(move || {
+        let nudged = shown.nudge.get()?;
+        let token = |id: u32| {
+            shown.lab.started.with(|started| started.as_ref()?.vocabulary.get(id as usize).cloned())
+        };
+        let tokens = nudged.ids.iter().map(|id| token(*id)).collect::<Option<Vec<_>>>()?;
+        Some((tokens, nudged.symbol_at as usize, token(nudged.answer)?))
+    });
+    let tokens = move || {
+        let (tokens, letter, answer) = row.get()?;
+        let last = tokens.len();
+        let token = |(token, step): (String, usize)| match step == letter || step == last {
+            true => view! { <b>{token}</b>" " }.into_any(),
+            false => view! { {token}" " }.into_any(),
+        };
+        let tokens = tokens.into_iter().zip(1..).map(token).collect_view();
+        Some(view! { {tokens}"→ "<b>{answer}</b> })
+    };
+    view! { <p class="bptt-example" translate="no" data-testid="bptt-example">{tokens}</p> }
+        .into_any()
 }
 
 /// The loss without the nudge, that with it, and their difference, so that it is right to the last

@@ -1,6 +1,6 @@
 //! The chapter's words.
 
-use unroll_protocol::study::bptt::{Cell, LossKind, Shown};
+use unroll_protocol::study::bptt::{LossKind, Shown};
 
 use crate::{
     course::{Beat, Script, Trial},
@@ -16,8 +16,11 @@ pub const SCRIPT: Script = Script {
             text: "By 1990 people could train recurrent networks, but these remembered only the last few steps. \
                    In 1991 a student, Sepp Hochreiter, worked out why.\n\n\
                    Here a plain recurrent network (RNN) and two newer kinds, an LSTM and a GRU, read a capital \
-                   letter. At the “?” after up to {gap} lowercase letters, each network must name it.",
-            set: |_| {},
+                   letter. At the “?” after up to {gap} lowercase letters, each network must name it. One \
+                   example, and its answer:\n\n\
+                   {example}",
+            // The question of a later beat is about the others.
+            set: |link| link.bptt.shown = Shown::Rnn,
             asks: &[],
         },
         Beat {
@@ -30,11 +33,10 @@ pub const SCRIPT: Script = Script {
                    the slope that backpropagation gives. For a small nudge the two agree. Drag the nudge up to \
                    1, and they come apart, because the loss follows a curve and not a straight line.\n\n\
                    Each square says how far one unit has moved at one step, divided by the nudge.",
-            // Early, and where the ripple goes on to the end, so that its slope can be measured.
+            // So late that its slope is not lost in rounding; the question is about an earlier step.
             set: |link| {
                 link.view = super::NUDGE.into();
-                link.bptt.cell = Cell::Lstm;
-                link.bptt.unit = 8;
+                link.bptt.step = 22;
             },
             asks: &["bptt-nudge"],
         },
@@ -42,11 +44,12 @@ pub const SCRIPT: Script = Script {
             title: "All slopes in one sweep",
             text: "By hand, each slope takes a run of its own: {slopes} runs here. [Backpropagation through \
                    time](bptt) finds them all in one sweep from right to left, the **backward pass**. The slopes \
-                   of one [state](#state hidden), taken together, are its [gradient](gradient). The curve shows \
+                   of one state, taken together, are its [gradient](gradient). The curve shows \
                    its length. Read it from right to left.\n\n\
                    + How do I read this curve?\n\n\
                    The length says how large the gradient with respect to a state is overall. The scale is \
-                   logarithmic: equal steps down mean the same factor.",
+                   logarithmic: equal steps down mean the same factor. What each step adds to the gradient of one \
+                   weight is in the view “Weights,” and what a sweep has to keep in “Storage.”",
             // The question is about the others, too.
             set: |link| link.bptt.shown = Shown::Rnn,
             asks: &["bptt"],
@@ -70,8 +73,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A healthy curve can mislead",
             text: "Now every step from the letter on has its own loss. New gradient joins in at each, so the curve \
-                   looks healthy. But what comes from far away is as small as before. A network can learn the near \
-                   past well, and almost nothing from the far past.",
+                   looks healthy. But the part that comes from the last step, the pale curve, is as small as before. \
+                   A network can learn the near past well, and almost nothing from the far past.",
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
                 link.bptt.loss = LossKind::Every;
@@ -88,7 +91,7 @@ pub const SCRIPT: Script = Script {
                    Apply U to a ripple again and again, without tanh. The length may jump up and down. But over \
                    many steps it changes, on average, by one factor per step: U’s spectral radius.\n\n\
                    With a very large U, tanh saturates: its slope falls to nearly 0, and the gradient dies again. \
-                   Near 1 it can go either way.",
+                   Near 1 it can go either way. The view “Clipping” shows how often training clips.",
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
                 link.bptt.rescale = true;
@@ -98,13 +101,14 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A second way back",
-            text: "The LSTM has a second memory, the [cell](#cell cell). A forget gate, a number from 0 to 1, \
-                   sets the share that is kept. Each step back along the cell multiplies by this gate alone. \
-                   Here its bias starts at 3, which holds the gate almost fully open.\n\n\
-                   + How much gradient reaches the letter?\n\n\
-                   More gradient joins in through the state h, so the total can even grow. At the letter it is \
-                   now {lstm-share} what it was at the last step. Each unit of the cell has a forget gate of its \
-                   own.",
+            text: "The LSTM has a second memory, the [cell](#cell cell). A forget gate, from 0 to 1, sets the share \
+                   that it keeps. Straight back along the cell, each step multiplies by this gate alone. More \
+                   gradient joins in through the state h. Here the gate’s bias starts at 3, so the gate starts \
+                   almost fully open. {along-open}\n\n\
+                   + Can the gradient grow along the cell?\n\n\
+                   The gate alone can’t make the gradient grow: it is at most 1. But at each step, what comes through h \
+                   is added. So the factor per step, shown beside the curve, can be larger than the gate, even above 1. \
+                   Each unit of the cell has a forget gate of its own.",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
                 link.bptt.forget_bias = 3.0;
@@ -114,8 +118,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A gate that is half open forgets too",
             text: "With bias 0, the forget gates start near one half, and thirty halves, multiplied together, make \
-                   about one billionth. So the LSTM’s gradient vanishes as well, at least at first. This is why \
-                   many people start the forget bias at 1 or more.",
+                   about one billionth. What joins in through h adds to this, but at first even the LSTM’s gradient \
+                   vanishes. {along-half} This is why many people start the forget bias at 1 or more.",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
                 link.bptt.forget_bias = 0.0;
@@ -245,7 +249,8 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "The LSTM has more weights.",
-                    "It has about four times as many, but a step back along the cell does not multiply by any of them.",
+                    "It has about four times as many, but a step straight back along the cell does not multiply by \
+                     any of them.",
                 ),
                 (
                     "The cell has no tanh in it anywhere.",
@@ -253,7 +258,8 @@ pub const SCRIPT: Script = Script {
                      through it.",
                 ),
                 (
-                    "Each step back multiplies by a gate that can stay near 1, not by U and a slope.",
+                    "Straight back along the cell, each step multiplies by a gate that can stay near 1, not by U and a \
+                     slope.",
                     "A factor of 0.99 leaves three quarters after thirty steps. A factor of 0.5 leaves a billionth.",
                 ),
             ],

@@ -214,7 +214,7 @@ fn without_repeat(mut passages: Vec<Passage>, yours: Sampling) -> Vec<Passage> {
     if let Some(row) = repeated(yours) {
         let name = format!("Yours: the same as {}", passages[row].name);
         passages.pop();
-        passages.push(Passage { name, note: String::new(), letters: Vec::new() });
+        passages.push(Passage { name, notes: Vec::new(), letters: Vec::new() });
     }
     passages
 }
@@ -236,10 +236,12 @@ fn passage(name: &str, sampling: &Sampling, written: Option<&Written>) -> Passag
         Sampling { temperature, .. } if name != "Yours" => format!(" ({temperature})"),
         _ => String::new(),
     };
-    let mut passage = Passage { name: format!("{name}{value}"), note: String::new(), letters };
-    passage.note = match passage.mean() {
-        Some(mean) => format!("surprise {mean:.2} nats · perplexity {:.1}", mean.exp()),
-        None => "…".to_owned(),
+    let mut passage = Passage { name: format!("{name}{value}"), notes: Vec::new(), letters };
+    passage.notes = match passage.mean() {
+        Some(mean) => {
+            vec![format!("surprise {mean:.2} nats"), format!("perplexity {:.1}", mean.exp())]
+        }
+        None => vec!["…".to_owned()],
     };
     passage
 }
@@ -297,10 +299,10 @@ mod tests {
         let surprises = vec![1.0, 2.0, 3.0];
         let written = Written { text: "ab\n".into(), tokens, surprises, done: true };
         let read = passage("Top p", &cut(0, 0.9), Some(&written));
-        let said = "surprise 2.00 nats · perplexity 7.4";
-        assert_eq!((read.name.as_str(), read.note.as_str()), ("Top p 0.9", said));
+        assert_eq!(read.name, "Top p 0.9");
+        assert_eq!(read.notes, ["surprise 2.00 nats", "perplexity 7.4"]);
         assert_eq!(read.letters[2].token, "\n");
-        assert_eq!(passage("Yours", &heat(0.8), None).note, "…");
+        assert_eq!(passage("Yours", &heat(0.8), None).notes, ["…"]);
     }
 
     #[test]

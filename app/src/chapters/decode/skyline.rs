@@ -32,7 +32,8 @@ pub struct Letter {
 pub struct Passage {
     /// What it is called; nothing where there is one passage only.
     pub name: String,
-    pub note: String,
+    /// What is measured of it; each part has its line where there is room beside the text.
+    pub notes: Vec<String>,
     pub letters: Vec<Letter>,
 }
 
@@ -207,7 +208,7 @@ impl Drawing for Skyline {
                 // Three lines are as high as the lowest row is.
                 let mut base = top + layout.bar - 0.15 * font;
                 pen.text(Hue::Ink, true, (0.0, base), Anchor::Start, &passage.name);
-                for part in passage.note.split(" · ") {
+                for part in &passage.notes {
                     base += 1.05 * font;
                     let at = (0.0, base);
                     pen.sized(Hue::Muted, false, smaller(font), at, Anchor::Start, part);
@@ -216,7 +217,7 @@ impl Drawing for Skyline {
                 pen.text(Hue::Ink, true, (0.0, top + font), Anchor::Start, &passage.name);
                 let beside = (width, top + font);
                 // There is no room for the unit.
-                let note = passage.note.replace(" nats", "");
+                let note = passage.notes.join(" · ").replace(" nats", "");
                 pen.sized(Hue::Muted, false, smaller(font), beside, Anchor::End, &note);
             }
             top += layout.head;
@@ -309,7 +310,7 @@ mod tests {
         };
         Passage {
             name: name.to_owned(),
-            note: "mean 2.00".to_owned(),
+            notes: vec!["mean 2.00".to_owned()],
             letters: (0..length).map(letter).collect(),
         }
     }

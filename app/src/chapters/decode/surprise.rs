@@ -100,7 +100,7 @@ fn passage(answer: &Surprise) -> Passage {
     };
     Passage {
         name: String::new(),
-        note: String::new(),
+        notes: Vec::new(),
         letters: answer.tokens.iter().enumerate().map(letter).collect(),
     }
 }

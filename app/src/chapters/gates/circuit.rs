@@ -6,6 +6,7 @@ use std::{fmt::Write, sync::Arc};
 use leptos::{ev, html, prelude::*};
 use unroll_protocol::study::gates::{CellChoice, GateSum, Quantity, Sums};
 
+use super::state::from_state;
 use crate::figures::{
     canvas::{use_latest, use_size},
     export::{Provenance, csv_comment, head, open_object},
@@ -100,11 +101,12 @@ fn spoken(sums: &Sums) -> String {
         let function = if sum.gate.opens() { "σ" } else { "tanh" };
         let held = if sum.held { "held at " } else { "" };
         format!(
-            "{} {held}{}, {function}({}), W x + b {}, state {}",
+            "{} {held}{}, {function}({}), W x + b = {}, {} = {}",
             sum.gate.label(),
             three(sum.value),
             three(sum.sum),
             three(sum.weight + sum.bias),
+            from_state(sum.gate),
             three(sum.from_state)
         )
     });
@@ -190,11 +192,11 @@ fn gate_box(pen: &mut Pen, levels: &Levels, x: f64, sum: &GateSum, is_shown: boo
     let value = if sum.held { format!("held {}", three(sum.value)) } else { three(sum.value) };
     pen.text(Hue::Ink, true, (x, top + 2.45 * font), Anchor::Middle, &value);
     let function = if sum.gate.opens() { "σ" } else { "tanh" };
-    let input = if levels.is_narrow { "Wx+b" } else { "W x + b " };
+    let input = if levels.is_narrow { "Wx+b" } else { "W x + b =" };
     let lines = [
         format!("{function}({})", three(sum.sum)),
         format!("{input} {}", three(sum.weight + sum.bias)),
-        format!("state  {}", three(sum.from_state)),
+        format!("{} = {}", from_state(sum.gate), three(sum.from_state)),
     ];
     for (i, line) in lines.iter().take(levels.sums).enumerate() {
         let y = top + height + 1.3 * font + 1.35 * font * i as f64;
@@ -235,14 +237,14 @@ fn state_line(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums) {
         true,
         (4.0, above),
         Anchor::Start,
-        &format!("{name} before {}", three(sums.before)),
+        &format!("{name} before = {}", three(sums.before)),
     );
     pen.text(
         hue,
         true,
         (width - 4.0, above),
         Anchor::End,
-        &format!("{name} {}", three(sums.after)),
+        &format!("{name} = {}", three(sums.after)),
     );
 }
 
@@ -269,13 +271,13 @@ fn lstm(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums, shown: Option<Q
     pen.knot(gate_hue(Quantity::Output), (output, knots), "×");
     let between = (forget + plus) / 2.0;
     let below = state + 1.5 * font;
-    let kept = format!("f · c  {}", three(f * sums.before));
+    let kept = format!("f · c = {}", three(f * sums.before));
     pen.text(Hue::Muted, false, (between, below), Anchor::Middle, &kept);
-    let written = format!("i · g  {}", three(i * g));
+    let written = format!("i · g = {}", three(i * g));
     let middle = (state + knots) / 2.0 + 0.35 * font;
     pen.text(Hue::Muted, false, (plus + 0.7 * font, middle), Anchor::Start, &written);
     let squashed = three(sums.after.tanh());
-    let (line, left) = (format!("tanh(c)  {squashed}"), tap + 0.7 * font);
+    let (line, left) = (format!("tanh(c) = {squashed}"), tap + 0.7 * font);
     if levels.is_narrow {
         // Two lines above the knot.
         for (text, below) in [("tanh(c)", 1.5), (squashed.as_str(), 2.65)] {
@@ -288,7 +290,7 @@ fn lstm(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums, shown: Option<Q
         let name = if sums.cell == CellChoice::Projected { "o · tanh(c)" } else { "h" };
         // There is little between the wire and the edge.
         let number = decimals(hidden, if levels.is_narrow { 2 } else { 3 });
-        let line = format!("{name} {number}");
+        let line = format!("{name} = {number}");
         // Beside the output's wire, in two lines where one has no room there.
         let is_narrow = 0.62 * font * line.chars().count() as f64 > width - 12.0 - output;
         let lines = if is_narrow { vec![name, &number] } else { vec![line.as_str()] };
@@ -339,11 +341,11 @@ fn gru(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums, shown: Option<Qu
     pen.knot(hue, (update, state), "×");
     pen.knot(Hue::Hidden, (new, state), "+");
     pen.knot(candidate, (new, knots), "×");
-    let kept = format!("z · h  {}", three(z * sums.before));
+    let kept = format!("z · h = {}", three(z * sums.before));
     pen.text(Hue::Muted, false, ((update + new) / 2.0, state + 1.5 * font), Anchor::Middle, &kept);
-    let rest = format!("1 − z  {}", three(1.0 - z));
+    let rest = format!("1 − z = {}", three(1.0 - z));
     pen.text(Hue::Muted, false, ((update + new) / 2.0, knots - 0.6 * font), Anchor::Middle, &rest);
-    let written = format!("(1 − z) · n  {}", three((1.0 - z) * n));
+    let written = format!("(1 − z) · n = {}", three((1.0 - z) * n));
     let middle = (state + knots) / 2.0 + 0.35 * font;
     pen.text(Hue::Muted, false, (new + 0.7 * font, middle), Anchor::Start, &written);
     let gates = [(update, Quantity::Update), (new, Quantity::New), (reset, Quantity::Reset)];

@@ -5,7 +5,7 @@ use unroll_protocol::study::gates::{Forced, Guess, HoldChoice, Quantity, ReachCh
 
 use super::{
     held::{EditBar, HeldList},
-    state::{Gates, named, three},
+    state::{Gates, beyond, from_state, named, three},
     strips,
     sums::Pinned,
 };
@@ -122,6 +122,11 @@ fn limit(quantity: Quantity, values: &[f32]) -> f32 {
     [1.0, 2.0, 4.0, 8.0].into_iter().find(|limit| most <= *limit).unwrap_or(16.0)
 }
 
+/// Whether the rows are so many that a number is all the name they have room for.
+fn is_crowded(seen: &Seen) -> bool {
+    seen.values.shape[0] > 20
+}
+
 /// What row `unit` of the quantity is called.
 pub fn row_name(unit: usize) -> String {
     format!("unit {}", unit + 1)
@@ -132,9 +137,13 @@ fn Cells(gates: Gates) -> impl IntoView {
     let matrix = memo(move || {
         gates
             .seen(|seen| Matrix {
-                row_axis: String::new(),
+                row_axis: if is_crowded(seen) { "unit".into() } else { String::new() },
                 column_axis: String::new(),
-                rows: (0..seen.values.shape[0] as usize).map(row_name).collect(),
+                rows: if is_crowded(seen) {
+                    (1..=seen.values.shape[0]).map(|unit| unit.to_string()).collect()
+                } else {
+                    (0..seen.values.shape[0] as usize).map(row_name).collect()
+                },
                 columns: seen.tokens.clone(),
                 values: seen.values.values.clone(),
                 map: if seen.quantity.opens() {
@@ -187,7 +196,8 @@ fn Cells(gates: Gates) -> impl IntoView {
         })
     };
     view! {
-        <div class="view-fill gates-cells" class:gates-editing=gates.edit>
+        <div class="view-fill gates-cells" class:gates-editing=gates.edit
+            class:gates-crowded=move || gates.seen(is_crowded) == Some(true)>
             <MatrixFigure name="gates-cells" title matrix describe marked=held
                 row=Signal::derive(move || Some(gates.unit.get())) column=Signal::derive(move || gates.at.get())
                 on_pick=pick provenance=gates.provenance above=strips::known(gates) below=strips::sure(gates)/>
@@ -223,9 +233,9 @@ fn sentence(seen: &Seen, unit: usize, at: usize, value: f32) -> String {
             )
         }
         _ => {
-            let from_state = if seen.quantity == Quantity::New { "from the state" } else { "U h" };
             let sum = three(a + b);
-            let made = format!("W x + b = {first}, {from_state} = {second}, sum {sum}");
+            let from = from_state(seen.quantity);
+            let made = format!("W x + b = {first}, {from} = {second}, sum {sum}");
             if held {
                 format!("held at {value}. With nothing held: {made}")
             } else {
@@ -241,20 +251,17 @@ fn sentence(seen: &Seen, unit: usize, at: usize, value: f32) -> String {
 #[component]
 pub fn Answers(gates: Gates) -> impl IntoView {
     let lines = memo(move || {
-        let line = |name: &str, hue, dash, guesses: &[Guess]| {
-            Line::new(
-                name,
-                hue,
-                dash,
-                guesses
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(at, guess)| Some(((at + 1) as f64, guess.right?.into())))
-                    .collect(),
-            )
-        };
         gates
             .seen(|seen| {
+                let line = |name: &str, hue, dash, guesses: &[Guess]| {
+                    // An answer that it does not have has no probability.
+                    let right = |(at, guess): (usize, &Guess)| {
+                        let right = guess.right.or_else(|| beyond(seen, at).map(|_| 0.0))?;
+                        Some(((at + 1) as f64, right.into()))
+                    };
+                    let points = guesses.iter().enumerate().filter_map(right).collect();
+                    Line::new(name, hue, dash, points)
+                };
                 let now = |name| line(name, Hue::Output, Dash::Solid, &seen.guesses);
                 let free = seen.free_guesses.as_deref();
                 let series = match free {
@@ -318,7 +325,14 @@ fn guessed(seen: &Seen, at: usize) -> String {
             let sure = guess.right.map(three).unwrap_or_default();
             format!("{says}. The right answer is {}, which has {sure}.", name(right))
         }
-        None => format!("{says}. The right answer is not known."),
+        None => match beyond(seen, at) {
+            Some(depth) => format!(
+                "{says}. The right answer would be {depth}, but the model can’t give it: in training there were never \
+                 more than {} brackets open.",
+                seen.answers.len() - 1
+            ),
+            None => format!("{says}. The right answer is not known."),
+        },
     }
 }
 
@@ -337,7 +351,8 @@ fn went(seen: &Seen, what: &str) -> String {
     let right = |guesses: &[Guess]| {
         guesses.iter().zip(&seen.right).filter(|(g, r)| Some(g.likeliest) == **r).count()
     };
-    let asked = seen.right.iter().flatten().count();
+    let without = (0..seen.right.len()).filter(|at| beyond(seen, *at).is_some()).count();
+    let asked = seen.right.iter().flatten().count() + without;
     let now = right(&seen.guesses);
     let Some(loss) = seen.loss else { return "No right answer is known here.".into() };
     match (&seen.free_guesses, seen.free_loss) {
@@ -352,6 +367,11 @@ fn went(seen: &Seen, what: &str) -> String {
                 three(loss)
             )
         }
+        _ if without > 0 => format!(
+            "{now} of {asked} answers are right. For {without} of them, the model has no right answer to give. \
+             Over the others, the loss is {}. No gate is held.",
+            three(loss)
+        ),
         _ => format!(
             "{now} of {asked} answers are right; the loss is {}. No gate is held.",
             three(loss)

@@ -14,7 +14,7 @@ mod text;
 mod units;
 
 use leptos::prelude::*;
-use unroll_protocol::link::Chapter;
+use unroll_protocol::{link::Chapter, study::gates::Quantity};
 
 use super::Info;
 use crate::{
@@ -77,8 +77,10 @@ fn GatesChapter() -> impl IntoView {
 fn lives(gates: Gates) -> Vec<Live> {
     vec![
         live("best", move || units::best(gates).unwrap_or_else(|| units::nothing(gates))),
+        live("framed", move || units::framed(gates, Quantity::Forget)),
+        live("framed-gru", move || units::framed(gates, Quantity::Update)),
         live("outcome", move || figure::outcome(gates).unwrap_or_else(|| "…".into())),
-        live("memory", move || memory::longest(gates).unwrap_or_else(|| "…".into())),
+        live("memory", move || memory::longest(gates).unwrap_or_default()),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! A guess before gates are forced, and the question that checks oneself.
 
 use leptos::prelude::*;
-use unroll_protocol::study::gates::{Forced, MOST_SHUT, Outcome, Quantity, Shut, ask};
+use unroll_protocol::study::gates::{Forced, MOST_SHUT, Outcome, Quantity, ReachChoice, Shut, ask};
 
 use super::state::{Gates, ranking, three};
 use crate::{
@@ -94,6 +94,7 @@ pub fn Guess(gates: Gates) -> impl IntoView {
         gates.store.link.update(|l| {
             l.view.clear();
             l.gates.shown = held.gate;
+            l.gates.reach = ReachChoice::Every;
             l.gates.forced = vec![held];
         });
     };

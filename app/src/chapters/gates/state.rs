@@ -193,6 +193,18 @@ pub fn ranking(units: &Units) -> Vec<(usize, f32)> {
     ranking
 }
 
+/// The bracket depth after the character at `at`, where it is more than the model has an answer for.
+pub fn beyond(seen: &Seen, at: usize) -> Option<usize> {
+    let (_, depths) = seen.followed.iter().find(|(what, _)| *what == Followed::Depth)?;
+    let depth = *depths.get(at)? as usize;
+    (seen.right.get(at)?.is_none() && depth >= seen.answers.len()).then_some(depth)
+}
+
+/// What the state of the step before adds to a gate’s sum, as it is written.
+pub fn from_state(gate: Quantity) -> &'static str {
+    if gate == Quantity::New { "from h" } else { "U h" }
+}
+
 /// What is followed, in words.
 pub fn followed(what: Followed) -> &'static str {
     match what {

@@ -4,9 +4,9 @@
 use std::fmt::Write;
 
 use leptos::prelude::*;
-use unroll_protocol::study::gates::{Followed, Guess};
+use unroll_protocol::study::gates::{Followed, Seen};
 
-use super::state::Gates;
+use super::state::{Gates, beyond};
 use crate::{
     figures::{Across, ColumnStrip, Dash},
     reactive::memo,
@@ -70,8 +70,7 @@ pub fn sure(gates: Gates) -> ColumnStrip {
     ColumnStrip::new(height, move |across| {
         let bars = move || {
             let across = *across.read();
-            gates
-                .seen(|seen| bars(across, &seen.right, &seen.guesses, seen.free_guesses.as_deref()))
+            gates.seen(|seen| bars(across, seen))
         };
         view! {
             <span class="gates-strip-name">"p(right)"</span>
@@ -81,7 +80,7 @@ pub fn sure(gates: Gates) -> ColumnStrip {
     })
 }
 
-fn bars(across: Across, right: &[Option<u32>], now: &[Guess], free: Option<&[Guess]>) -> String {
+fn bars(across: Across, seen: &Seen) -> String {
     let room = SURE - 2.0 * MARGIN;
     let (foot, wide) = (SURE - MARGIN, (across.cell * 0.6).min(26.0));
     let mut svg = format!(
@@ -89,8 +88,9 @@ fn bars(across: Across, right: &[Option<u32>], now: &[Guess], free: Option<&[Gue
         across.left,
         across.left + across.cell * across.count as f64
     );
-    for (at, guess) in now.iter().enumerate().take(across.count) {
-        let Some(probability) = guess.right else { continue };
+    for (at, guess) in seen.guesses.iter().enumerate().take(across.count) {
+        let none = || beyond(seen, at).map(|_| 0.0);
+        let Some(probability) = guess.right.or_else(none) else { continue };
         let left = across.middle(at) - wide / 2.0;
         let mut bar = |class: &str, probability: f32| {
             let high = room * f64::from(probability);
@@ -101,9 +101,9 @@ fn bars(across: Across, right: &[Option<u32>], now: &[Guess], free: Option<&[Gue
                 r#"<rect class="{class}" x="{left:.1}" y="{top:.1}" width="{wide:.1}" height="{high:.1}"/>"#
             );
         };
-        let is_right = right.get(at).copied().flatten() == Some(guess.likeliest);
+        let is_right = seen.right.get(at).copied().flatten() == Some(guess.likeliest);
         bar(if is_right { "gates-right" } else { "gates-wrong" }, probability);
-        if let Some(free) = free.and_then(|free| free.get(at)?.right) {
+        if let Some(free) = seen.free_guesses.as_ref().and_then(|free| free.get(at)?.right) {
             bar("gates-free", free);
         }
         if !is_right {

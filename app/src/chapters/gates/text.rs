@@ -3,9 +3,7 @@
 use leptos::prelude::*;
 use unroll_protocol::{
     Link,
-    study::gates::{
-        CellChoice, Forced, HoldChoice, Quantity, SentenceChoice, Settings, TaskChoice,
-    },
+    study::gates::{CellChoice, HoldChoice, Quantity, SentenceChoice, Settings, TaskChoice},
 };
 
 use super::notebooks;
@@ -30,20 +28,25 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A state that stays",
             text: "To count on your fingers, raise one at each “(”, lower one at each “)”, and hold still at a \
-                   letter. Each row is a unit of the second state, the [cell state](#cell-state cell) c. Does a \
-                   row follow the depth, the number of open brackets drawn above?\n\n\
+                   letter. The second state, the [cell state](#cell-state cell) c, has one number for each unit. \
+                   Here is one unit’s c beside the depth, the number of open brackets. Does it follow? Press \
+                   other units, too.\n\n\
                    + How well does a unit count?\n\n\
-                   A color that runs on to the right is memory. How well a unit follows is measured by its \
-                   [correlation](correlation) r with the depth. At 1 it follows exactly, at −1 exactly upside \
-                   down, and at 0 not at all. {best}",
-            set: |link| set(link, |_| ()),
+                   How well a unit follows is measured by its [correlation](correlation) r with the depth. At 1 it \
+                   follows exactly, at −1 exactly upside down, and at 0 not at all. {best}\n\n\
+                   In the view “Every unit,” each row is a unit. A color that runs on to the right is memory.",
+            set: |link| {
+                set(link, |_| ());
+                link.view = "counts".into();
+            },
             asks: &[],
         },
         Beat {
             title: "The forget gate keeps it",
             text: "The doors that guard c are called [gates](gate): numbers from 0, shut, to 1, open. The [forget \
-                   gate](#forget-gate weight) f says how much of c stays. A unit that counts needs it open. The \
-                   stronger the color, the more open the gate. Compare the lit row with its neighbors.\n\n\
+                   gate](#forget-gate weight) f says how much of c stays. The stronger the color, the more open the \
+                   gate. {framed}\n\n\
+                   A unit that counts needs it open. Press a cell in another open row: does that unit count, too?\n\n\
                    + Why would a network want to forget?\n\n\
                    The first LSTM had no such gate, and on a long stream of input its cells could grow without \
                    limit. So in 2000 Gers, Schmidhuber and Cummins added a way to forget.",
@@ -53,7 +56,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "The candidate says what to write",
             text: "The [candidate](#candidate value) g, between −1 and 1, says what to write, and the [input \
-                   gate](#input-gate input) i how much of it. Then i · g is added to c. In the lit row, compare \
+                   gate](#input-gate input) i how much of it. Then i · g is added to c. In the framed row, compare \
                    g at “(” and “)”. Then press i above: does i or g keep letters from counting?",
             set: |link| set(link, |s| s.shown = Quantity::Candidate),
             asks: &["gates-letter"],
@@ -79,10 +82,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Hold a gate",
-            text: "To learn what a part is for, stop it and see what breaks. From character 12 on, the forget gate \
-                   of unit 1 is held shut. Below, crosses mark wrong answers. If another unit counts better, hold \
-                   its gate: press a cell in its row.\n\n\
-                   + What did this break?\n\n\
+            text: "To learn what a part is for, stop it and see what breaks. What if the forget gate of the framed \
+                   unit is held shut? Guess first, then hold it shut: use the button under your answer, or press \
+                   a cell in its row. Crosses mark wrong answers.\n\n\
+                   + What does this break?\n\n\
                    A unit whose forget gate is shut starts from nothing at every step. The bars show how probable \
                    the model finds the right answer. An outline shows the bar as it would be with nothing held. \
                    {outcome}\n\n\
@@ -90,10 +93,7 @@ pub const SCRIPT: Script = Script {
             set: |link| {
                 set(link, |s| {
                     s.shown = Quantity::Forget;
-                    s.unit = 1;
                     s.edit = true;
-                    s.forced =
-                        vec![Forced { gate: Quantity::Forget, unit: 1, open: false, from: 12 }];
                 });
             },
             asks: &["gates-shut", "gates"],
@@ -102,19 +102,18 @@ pub const SCRIPT: Script = Script {
             title: "Two gates can be enough",
             text: "In 2014 Cho and others built a simpler cell, later named **gated recurrent unit** (**GRU**). It \
                    has no [cell state](cell-state). Its [update gate](#update-gate weight) z is the share of the \
-                   old [hidden state](hidden-state) h that stays. In the figure, do units with a larger z remember \
-                   longer?\n\n\
+                   old [hidden state](hidden-state) h that stays. Here is h of every unit. {framed-gru} How \
+                   does the network keep its count?\n\n\
                    + The other gate, and how long a memory lasts\n\n\
                    The rest, 1 − z, comes from a candidate n. The [reset gate](#reset-gate key) r says how much of \
                    the old h goes into n.\n\n\
-                   A memory lasts as many steps as it takes until less than 37% of a small change is left. By z \
-                   alone, that is 10 steps where z is always 0.9, and a single step where z is always 0.3. \
-                   {memory}",
+                   In the view “Memory,” a memory’s length is the number of steps until less than 37% of a small \
+                   change is left. By z alone, that is 10 steps where z is always 0.9, and a single step where z is \
+                   always 0.3. {memory}",
             set: |link| {
-                link.view = "memory".into();
                 set(link, |s| {
                     s.cell = CellChoice::Gru;
-                    s.shown = Quantity::Update;
+                    s.shown = Quantity::Hidden;
                 });
             },
             asks: &["gates-gru"],
@@ -130,8 +129,8 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Hold the forget gate of the counting unit open instead of shut, so that it can’t let anything go. \
-                   Does its count only ever go up?",
+            text: "Press a cell in the framed row. Now the forget gate of the counting unit is held open, so it can’t let \
+                   anything go. Does its count only ever go up?",
             label: "Show the forget gates",
             id: "open",
             set: |link| {
@@ -142,11 +141,11 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Give the layer 32 units, and hold the forget gate of its best counter shut. How many other counters \
-                   must you shut before the answers go wrong?",
-            label: "32 units",
+            text: "Give the layer 28 units, and hold the forget gate of its best counter shut. For how many \
+                   other counters must you do the same before the answers go wrong?",
+            label: "28 units",
             id: "many",
-            set: |link| link.gates.units = 32,
+            set: |link| link.gates.units = 28,
             sentence: None,
         },
         Trial {
@@ -324,7 +323,7 @@ pub fn More() -> impl IntoView {
         <Snippet of=notebooks::LSTM.code names=NAMES sizes notebook=|| notebook(&notebooks::LSTM)/>
         <p>
             "Each of i, f, g and o has its own W, U and b. Graves also lets the gates look at c, through \
-             “peepholes”. They are left out here, as in PyTorch. Hochreiter and Schmidhuber (1997) had no forget \
+             “peepholes.” They are left out here, as in PyTorch. Hochreiter and Schmidhuber (1997) had no forget \
              gate. Gers, Schmidhuber and Cummins (2000) added it and gave it a positive bias at first. Here that \
              bias is 1, so that a new model remembers before it has learned to."
         </p>

@@ -1,9 +1,12 @@
 //! Which unit follows what, ranked, and the chosen one beside what it follows.
 
 use leptos::prelude::*;
-use unroll_protocol::study::gates::Followed;
+use unroll_protocol::study::gates::{Followed, Quantity};
 
-use super::state::{Gates, followed, ranking, three};
+use super::{
+    figure::row_name,
+    state::{Gates, followed, ranking, three},
+};
 use crate::{
     figures::{Dash, Hue, Line, Lines, LinesFigure},
     reactive::memo,
@@ -72,6 +75,23 @@ pub fn best(gates: Gates) -> Option<String> {
             three(r)
         ))
     })?
+}
+
+/// Which row is framed, how well its unit follows, and how open its `keeper` is: nothing of a cell
+/// that has another one.
+pub fn framed(gates: Gates, keeper: Quantity) -> String {
+    let unit = gates.unit.get();
+    let framed = gates.units(|units| {
+        let r = *units.follows.first()?.1.get(unit)?;
+        let (_, means) = units.means.iter().find(|(gate, _)| *gate == keeper)?;
+        let mean = three(*means.get(unit)?);
+        let name = row_name(unit);
+        let (r, keeper) = (three(r), keeper.id());
+        Some(format!(
+            "The framed row is {name}, with a correlation of {r}. Its {keeper} is {mean} on average."
+        ))
+    });
+    framed.flatten().unwrap_or_default()
 }
 
 pub fn nothing(gates: Gates) -> String {

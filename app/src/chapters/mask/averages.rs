@@ -14,6 +14,9 @@ use crate::{
     teaching::{Hue, Sym, Term, Word},
 };
 
+/// The ways to average, by their names in both figures.
+const WAYS: [&str; 4] = ["loop", "matrix", "softmax", "attention"];
+
 pub fn view(page: Page) -> AnyView {
     let name = page.derive(|seen| {
         let row = seen.row as usize;
@@ -87,12 +90,18 @@ fn row<'a>(array: &'a Array, seen: &Seen) -> &'a [f32] {
 
 fn weights(seen: &Seen) -> Matrix {
     let ways = [&seen.averages.matrix, &seen.averages.softened, &seen.weights];
+    // The loop adds up what is allowed and divides by how many they are.
+    let length = seen.tokens.len();
+    let at = seen.row as usize * length;
+    let allowed = seen.allowed.get(at..at + length).unwrap_or_default();
+    let count = allowed.iter().filter(|allowed| **allowed).count().max(1) as f32;
+    let looped: Vec<f32> = allowed.iter().map(|&a| f32::from(u8::from(a)) / count).collect();
     Matrix {
         row_axis: String::new(),
         column_axis: "looked at (key)".into(),
-        rows: ["matrix", "softmax", "attention"].map(String::from).to_vec(),
+        rows: WAYS.map(String::from).to_vec(),
         columns: seen.tokens.clone(),
-        values: ways.map(|array| row(array, seen)).concat(),
+        values: [&[&looped[..]][..], &ways.map(|array| row(array, seen))].concat().concat(),
         map: ValueMap::Probability,
         value_name: "weight".into(),
         absent: String::new(),
@@ -102,7 +111,7 @@ fn weights(seen: &Seen) -> Matrix {
 fn results(seen: &Seen) -> Matrix {
     let Averages { looped, product, softmax, attended, .. } = &seen.averages;
     let rows = [looped, product, softmax, attended].map(|array| row(array, seen));
-    named_rows(&["loop", "matrix", "softmax", "attention"], "dimension", &rows, "average")
+    named_rows(&WAYS, "dimension", &rows, "average")
 }
 
 fn apart(a: &Array, b: &Array) -> f32 {

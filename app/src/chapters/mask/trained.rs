@@ -45,7 +45,7 @@ pub fn view() -> AnyView {
                 )
             });
             let reference =
-                nothing.get().map(|y| Reference { name: "guessing evenly (ln V)".to_owned(), y });
+                nothing.get().map(|y| Reference { name: "guessing evenly".to_owned(), y });
             Lines {
                 x_label: "step".into(),
                 y_label: "loss".into(),
@@ -166,7 +166,7 @@ fn writer(model: Trained, answered: Answered<Writing>) -> AnyView {
             <h3>{format!("Trained with {}, it writes", model.label())}</h3>
             <p class="mask-text" data-testid=format!("mask-writes-{}", model.id())>
                 <span class="mask-prompt">{part(|w| &w.prompt)}</span>
-                <span>{part(|w| &w.text)}</span>
+                {move || part(|w| &w.text)().map(|text| view! { <mark>{text}</mark> })}
             </p>
             <p class="field-error" role="alert">{answered.problem}</p>
         </div>

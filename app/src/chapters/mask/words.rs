@@ -101,18 +101,20 @@ pub const SCRIPT: Script = Script {
             text: "Each row is one token’s [query](#mask-query query), which looks, and each column one token’s \
                    [key](#mask-key key). A [causal mask](causal-mask) blocks what comes later: the hatched \
                    cells. There −∞ is added to the score before the [softmax](softmax), and the weight becomes \
-                   exactly 0. Press “Edit cells” and block one of your own.\n\n\
+                   exactly 0. Press “Edit cells” and block the framed row’s darkest cell: what changes?\n\n\
                    + Why does −∞ make exactly 0?\n\n\
                    Softmax raises e to the power of each score. The lower the score, the closer the result is to \
                    0. For a score of −∞ (minus infinity), it is exactly 0.",
-            set: |_| {},
+            // In the course’s own sentence a row that looks at one token almost alone.
+            set: |link| link.mask.row = 7,
             asks: &["mask-zero"],
         },
         Beat {
             title: "An average of the past",
-            text: "In four ways, row {row} averages the tokens it may see. Three give every token the same \
+            text: "Row {row} averages the tokens it may see in four ways. Three give every token the same \
                    share: a loop, a [matrix product](matrix-product), and a softmax of scores that are all 0 or \
-                   −∞. The fourth is attention, which lets some tokens count more. Move the row and compare.",
+                   −∞. Attention lets some count more. The product does all rows at once: no token waits. \
+                   Move the row and compare.",
             set: |link| link.view = "averages".into(),
             asks: &["mask-wait"],
         },
@@ -211,7 +213,7 @@ pub const SCRIPT: Script = Script {
         },
         Trial {
             text: "Declare every token to be padding: filler that no token may look at. Why is there no answer?",
-            label: "Padding of 32",
+            label: "All padding",
             id: "mask-empty",
             set: |link| {
                 link.mask.pattern.base = Preset::Padding;

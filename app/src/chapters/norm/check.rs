@@ -9,7 +9,7 @@ use crate::{
     questions::use_answer,
     reactive::memo,
     store::Store,
-    teaching::CheckYourself,
+    teaching::{CheckYourself, Kind},
 };
 
 /// What is asked, one after the other: axis, statistics, factor of example 1.
@@ -102,7 +102,7 @@ fn deviation(values: &[f32]) -> f64 {
 }
 
 /// A difference of losses that the next batches will not turn around.
-const CLEAR: f64 = 0.1;
+pub const CLEAR: f64 = 0.1;
 
 /// How many of its steps the network with BatchNorm needed to be as good as the one without is now. That
 /// one is behind, as the time bar shows; by how much, it does not say.
@@ -129,15 +129,14 @@ pub fn loss() -> AnyView {
         })
     });
     let options = ["Less than a quarter of them", "A quarter to a half", "More than half"];
-    let question = "Two networks began with the same weights and have seen the same batches: one without \
-                    normalization, one with BatchNorm. Take the loss that the plain one has reached by now. How many of \
-                    all the steps so far did BatchNorm need to get there?";
+    let question = "Take the loss that the plain network has reached by now. How many of the steps so far did the \
+                    network with BatchNorm need to get there?";
     let too_early = Signal::derive(move || {
         let early = "Train some more first: so far the network without normalization is not clearly behind.";
         caught_up.get().is_none().then(|| early.to_owned())
     });
     view! {
-        <CheckYourself id="norm-loss" question=Signal::stored(question.to_owned())
+        <CheckYourself id="norm-loss" kind=Kind::Look question=Signal::stored(question.to_owned())
             options=Signal::stored(options.map(str::to_owned).to_vec()) answer explain too_early
             on_right=use_right("norm-loss")/>
     }

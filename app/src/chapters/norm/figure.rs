@@ -8,5 +8,5 @@ mod undo;
 
 pub use arithmetic::Arithmetic;
 pub use coupling::CouplingFigure;
-pub use reading::{amount, moved, remains};
+pub use reading::{amount, moved, remains, times};
 pub use undo::undone;

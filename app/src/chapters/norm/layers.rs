@@ -3,18 +3,21 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use serde_json::json;
 use unroll_protocol::study::norm::{
-    Axis, Depth, Depths, Experiment, Layer, Settings, Statistics, Version, ask,
+    Axis, Depth, Depths, Experiment, FEATURES, Layer, READS, Settings, Statistics, Version, ask,
 };
 
-use super::figure::{Arithmetic, CouplingFigure, amount, moved, remains, undone};
-use super::is_of;
+use super::figure::{Arithmetic, CouplingFigure, amount, moved, remains, times, undone};
+use super::{LOOKS, is_of};
 use crate::{
     controls::{ChoiceField, FlagField, SliderField, use_timer},
     course::{Sentence, use_lab, use_provenance, use_setting},
-    figures::{Bins, Histogram, HistogramFigure, Hue, Sheet, SheetExport, Slot, exact, percent},
+    figures::{
+        Bins, Dash, Histogram, HistogramFigure, Hue, Sheet, SheetExport, Slot, canvas::use_latest,
+        exact, percent, use_visible,
+    },
     questions::use_answer,
     reactive::{effect, memo},
     store::Store,
@@ -50,6 +53,7 @@ pub fn one() -> AnyView {
         Some(undone(&layer).filter(|_| undo.get()).map_or(layer, Arc::new))
     });
     let row = use_setting(|link| &mut link.norm.row);
+    let pressed = memo(move || row.get() > 0);
     let example = use_setting(|link| &mut link.norm.example);
     let feature = use_setting(|link| &mut link.norm.feature);
     let sweep = use_setting(|link| &mut link.norm.sweep);
@@ -64,6 +68,16 @@ pub fn one() -> AnyView {
         feature.set(0);
     });
     let refused = move || layer.get().and_then(|l| l.result.as_ref().err().cloned());
+    // The sentence and the figure are of one answer: what is drawn, at most once a frame and only in sight.
+    let root = NodeRef::<html::Section>::new();
+    let wanted = Signal::derive(move || (layer.get(), sweep.get(), undo.get()));
+    let shown = use_latest(wanted, use_visible(root));
+    let said = move |of: fn(&Layer) -> Option<String>, undone: fn(&Layer) -> Option<String>| {
+        let shown = shown.get();
+        let (layer, _, undo) = &*shown;
+        let say = if *undo { undone } else { of };
+        say(layer.as_deref()?)
+    };
     view! {
         <Sentence label="Your sentence, in pieces" problem=answered.problem/>
         <div class="view-bar norm-bar">
@@ -71,23 +85,20 @@ pub fn one() -> AnyView {
             {move || (axis.get() == Axis::Batch).then(|| view! { <ChoiceField name="norm-statistics"/> })}
             <div class="view-bar-together">
                 <SliderField name="norm-layer"/>
-                <SliderField name="norm-factor" step=0.5/>
+                // Once there is something to multiply.
+                {move || pressed.get().then(|| view! { <SliderField name="norm-factor" step=0.5/> })}
                 <FlagField name="norm-undo"/>
             </div>
         </div>
         <p class="norm-verdict norm-coupling-verdict" data-testid="norm-coupling"
             data-most=move || {
-                let most = if undo.get() { farthest } else { others };
-                layer.get().and_then(|l| most(&l)).map(|most| most.to_string())
+                said(|l| others(l).map(|m| m.to_string()), |l| farthest(l).map(|m| m.to_string()))
             }>
-            {move || {
-                let say = if undo.get() { undo_verdict } else { verdict };
-                layer.get().map(|layer| say(&layer))
-            }}
+            {move || said(verdict, undo_verdict)}
         </p>
         <p class="field-error" role="status" data-testid="norm-refused">{refused}</p>
         <div class="view-fill norm-coupling">
-            <CouplingFigure layer row example feature sweep undo provenance>
+            <CouplingFigure root shown row example feature provenance>
                 <Sweep layer sweep/>
             </CouplingFigure>
             <Arithmetic layer place on_close=close/>
@@ -105,40 +116,38 @@ fn others(layer: &Layer) -> Option<f32> {
 }
 
 /// What the press did, in words.
-fn verdict(layer: &Layer) -> String {
-    let Ok(_) = &layer.result else { return String::new() };
+fn verdict(layer: &Layer) -> Option<String> {
+    layer.result.as_ref().ok()?;
     let Some(pressed) = (layer.row as usize).checked_sub(1) else {
-        return "No row is pressed. Press one and see which others move.".to_owned();
+        return Some(format!(
+            "A row is {READS} characters, and a column is one of the {FEATURES} units of layer {}. Press a row to multiply it.",
+            layer.layer
+        ));
     };
     let all = moved(layer);
     let own = all.get(pressed).copied().unwrap_or(0.0);
     let rest: Vec<f32> =
         all.iter().enumerate().filter(|(row, _)| *row != pressed).map(|(_, m)| *m).collect();
     let most = rest.iter().copied().fold(0.0, f32::max);
-    let begin = format!(
-        "Example {} times {}: it moves by up to {}; ",
-        layer.row,
-        layer.factor,
-        amount(own)
-    );
+    let (factor, own, count) = (times(layer.factor), amount(own), rest.len());
+    let begin = format!("Example {} {factor}: it moves by up to {own}. ", layer.row);
     let how = match (layer.axis, layer.statistics) {
-        (Axis::Layer, _) => "under LayerNorm",
-        (Axis::Batch, Statistics::Batch) => "under BatchNorm",
-        (Axis::Batch, Statistics::Running) => "under BatchNorm at inference",
+        (Axis::Layer, _) => "Under LayerNorm",
+        (Axis::Batch, Statistics::Batch) => "Under BatchNorm",
+        (Axis::Batch, Statistics::Running) => "Under BatchNorm at inference",
     };
-    begin
-        + &if rest.is_empty() {
-            "there are no others.".to_owned()
-        } else if most == 0.0 {
-            format!("the other {} rows move by exactly 0 {how}.", rest.len())
-        } else {
-            let moving = rest.iter().filter(|m| **m > 0.0).count();
-            format!(
-                "of the other {} rows {moving} move {how}, by up to {}.",
-                rest.len(),
-                amount(most)
-            )
+    let moving = rest.iter().filter(|m| **m > 0.0).count();
+    let others = match (count, moving) {
+        (0, _) => return Some(begin + "There are no others."),
+        (1, 0) => "the other row moves by exactly 0".to_owned(),
+        (1, _) => format!("the other row moves too, by {}", amount(most)),
+        (_, 0) => format!("the other {count} rows move by exactly 0"),
+        _ if moving == count => {
+            format!("all {count} other rows move too, by up to {}", amount(most))
         }
+        _ => format!("{moving} of the other {count} rows move too, by up to {}", amount(most)),
+    };
+    Some(format!("{begin}{how} {others}."))
 }
 
 /// Most that any output differs from what came in.
@@ -147,11 +156,10 @@ fn farthest(layer: &Layer) -> Option<f32> {
 }
 
 /// How well γ and β undo the normalization, in words.
-fn undo_verdict(layer: &Layer) -> String {
-    let Some(most) = farthest(layer) else { return String::new() };
-    let most = amount(most);
+fn undo_verdict(layer: &Layer) -> Option<String> {
+    let most = amount(farthest(layer)?);
     let rows = layer.examples.len();
-    match layer.axis {
+    Some(match layer.axis {
         Axis::Batch => format!(
             "γ = √(σ² + ε) and β = μ undo BatchNorm: y is x again. The largest difference is {most}, which is only \
              rounding."
@@ -168,7 +176,7 @@ fn undo_verdict(layer: &Layer) -> String {
             "LayerNorm can’t be undone here. Each of the {rows} rows has its own μ and σ, but all share γ and β. The \
              closest fit is off by up to {most}."
         ),
-    }
+    })
 }
 
 /// Takes one mean after the other.
@@ -295,30 +303,34 @@ fn histogram(depths: &Depths, version: Version) -> Histogram {
 /// Per version and layer: how much hardly passes a gradient on, and the spread.
 fn stuck_table(depths: &Depths) -> AnyView {
     let layers = depths.versions.first().map_or(0, Vec::len);
-    let row = |(layers, version): (&Vec<Depth>, &Version)| {
+    let row = |((layers, version), (hue, _)): ((&Vec<Depth>, &Version), (Hue, Dash))| {
         let cell = |(at, depth): (usize, &Depth)| {
             view! {
                 <td data-testid=format!("norm-stuck-{}-{}", version.id(), at + 1)
-                    data-value=depth.stuck.to_string()>
-                    {percent(depth.stuck, 0)}
-                    <span class="hint">{format!(" ±{:.2}", depth.deviation)}</span>
-                </td>
+                    data-value=depth.stuck.to_string()>{percent(depth.stuck, 0)}</td>
+                <td class="hint">{format!("{:.2}", depth.deviation)}</td>
             }
         };
         let cells = layers.iter().enumerate().map(cell).collect_view();
-        view! { <tr><th scope="row">{version.label()}</th>{cells}</tr> }
+        let color = format!("color:{}", hue.css());
+        view! { <tr><th scope="row" style=color>{version.label()}</th>{cells}</tr> }
     };
-    let rows = depths.versions.iter().zip(Version::ALL).map(row).collect_view();
+    let rows = depths.versions.iter().zip(Version::ALL).zip(LOOKS).map(row).collect_view();
     view! {
         <div class="figure-box" tabindex="0" role="region" aria-label="Saturated activations by layer">
             <table class="norm-table" data-testid="norm-stuck">
                 <caption>
-                    "Share of activations that pass on little or no gradient (tanh: beyond ±0.97, ReLU: at \
-                    0). After ±: the standard deviation."
+                    "Stuck: the share of activations that pass on little or no gradient (tanh: beyond ±0.97, ReLU: at \
+                    0)."
                 </caption>
-                <thead><tr><th scope="col">"layer"</th>
-                    {(1..=layers).map(|layer| view! { <th scope="col">{layer}</th> }).collect_view()}
-                </tr></thead>
+                <thead>
+                    <tr><th scope="col">"layer"</th>{(1..=layers).map(|layer| view! {
+                        <th scope="colgroup" colspan="2">{layer}</th>
+                    }).collect_view()}</tr>
+                    <tr><td></td>{(1..=layers).map(|_| view! {
+                        <th scope="col">"stuck"</th><th scope="col">"spread"</th>
+                    }).collect_view()}</tr>
+                </thead>
                 <tbody>{rows}</tbody>
             </table>
         </div>

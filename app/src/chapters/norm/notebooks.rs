@@ -27,7 +27,7 @@ fn asks(link: &Link, sentence: &str) -> Result<Packed, &'static str> {
     }
     if settings.axis != Axis::Batch || settings.statistics != Statistics::Batch {
         return Err(
-            "The notebook computes BatchNorm as in training. On the stage, choose “BatchNorm” and “In training”.",
+            "The notebook computes BatchNorm as in training. On the stage, choose “BatchNorm” and “In training.”",
         );
     }
     if settings.undo {

@@ -11,6 +11,10 @@ use crate::{
     questions::use_answer,
 };
 
+/// How each treatment looks, in the order of [`Treatment::ALL`].
+const LOOKS: [(Hue, Dash); 3] =
+    [(Hue::First, Dash::Solid), (Hue::Second, Dash::Dashed), (Hue::Third, Dash::Dotted)];
+
 /// The series of the length of b under a treatment.
 pub fn length(treatment: Treatment) -> String {
     format!("|b|, {}", treatment.label())
@@ -18,8 +22,6 @@ pub fn length(treatment: Treatment) -> String {
 
 /// One line for each treatment, of the series that `name` names.
 pub fn lines(lab: Lab, name: fn(Treatment) -> String, y_label: &str) -> Lines {
-    let looks =
-        [(Hue::First, Dash::Solid), (Hue::Second, Dash::Dashed), (Hue::Third, Dash::Dotted)];
     let line = |(treatment, (hue, dash)): (&Treatment, (Hue, Dash))| {
         let name = name(*treatment);
         let points = lab.history.with(|h| h.named(&name).map_or(Vec::new(), |s| s.points()));
@@ -28,7 +30,7 @@ pub fn lines(lab: Lab, name: fn(Treatment) -> String, y_label: &str) -> Lines {
     Lines {
         x_label: "step".into(),
         y_label: y_label.into(),
-        series: Treatment::ALL.iter().zip(looks).map(line).collect(),
+        series: Treatment::ALL.iter().zip(LOOKS).map(line).collect(),
         x_range: Lines::steps(lab.step.get()),
         ..Lines::default()
     }
@@ -72,19 +74,19 @@ fn norm(vector: &[f32]) -> f64 {
 
 /// What the gradients promised, and what came of it.
 fn promises(offsets: &[Offset]) -> AnyView {
-    let row = |offset: &Offset| {
+    let row = |(offset, (hue, _)): (&Offset, (Hue, Dash))| {
         let id = offset.treatment.id();
         let (length, slope) = (norm(&offset.bias), norm(&offset.gradient));
         let fell = offset.first_loss - offset.loss;
-        let (hue, how) = match offset.treatment {
-            Treatment::Past => ("role-gradient", "treated as a constant"),
-            Treatment::Through => ("", "part of the gradient"),
-            Treatment::After => ("role-weight", "part of the gradient, and β is added after it"),
+        let how = match offset.treatment {
+            Treatment::Past => "treated as a constant",
+            Treatment::Through => "part of the gradient",
+            Treatment::After => "part of the gradient, and β is added after it",
         };
         view! {
             <tr>
                 <th scope="row">
-                    <b class=hue>{offset.treatment.label()}</b><span class="hint">": "{how}</span>
+                    <b style=format!("color:{}", hue.css())>{offset.treatment.label()}</b><span class="hint">": "{how}</span>
                 </th>
                 <td data-testid=format!("norm-length-{id}") data-value=length.to_string()>{format!("{length:.2}")}</td>
                 <td data-testid=format!("norm-slope-{id}") data-value=slope.to_string()>{small(slope)}</td>
@@ -103,7 +105,7 @@ fn promises(offsets: &[Offset]) -> AnyView {
                     <th scope="col">"the mean in the gradient"</th><th scope="col">"|b|"</th><th scope="col">"|dL/db|"</th>
                     <th scope="col">"promised fall of the loss"</th><th scope="col">"actual fall"</th>
                 </tr></thead>
-                <tbody>{offsets.iter().map(row).collect_view()}</tbody>
+                <tbody>{offsets.iter().zip(LOOKS).map(row).collect_view()}</tbody>
             </table>
         </div>
     }

@@ -125,12 +125,12 @@ fn losses(steps: &Steps, time: u32) -> Lines {
         )
     };
     let mut series = vec![
-        line("BatchNorm, each step’s own".into(), Hue::First, Dash::Solid, &steps.own),
-        line("LayerNorm".into(), Hue::Second, Dash::Dashed, &steps.layer),
+        line("BatchNorm, each step’s own".into(), Hue::Second, Dash::Solid, &steps.own),
+        line("LayerNorm".into(), Hue::Third, Dash::Dashed, &steps.layer),
     ];
     if !steps.fixed.is_empty() {
         let name = format!("BatchNorm, step {time}’s everywhere");
-        series.insert(1, line(name, Hue::First, Dash::Dotted, &steps.fixed));
+        series.insert(1, line(name, Hue::Second, Dash::Dotted, &steps.fixed));
     }
     Lines {
         x_label: "time step t".into(),

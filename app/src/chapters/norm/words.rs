@@ -16,17 +16,29 @@ pub const SCRIPT: Script = Script {
             text: "By 2015 deep networks were slow and delicate to train. Ioffe and Szegedy had the network itself \
                    bring its numbers back into range. This is [normalization](normalization): subtract a mean, divide \
                    by a spread. But a mean over which numbers? You will see two answers.\n\n\
-                   + How much did it help?\n\n\
-                   One of their image models then reached the same accuracy in a fourteenth of the steps.",
-            set: |_| {},
+                   The network here, six layers deep, reads four characters and guesses the next. Each row is one \
+                   such piece of your sentence.",
+            set: |link| link.norm.row = 0,
             asks: &[],
+        },
+        Beat {
+            title: "Does it help?",
+            text: "Three copies of the network start with the same weights and see the same batches. One is plain. The \
+                   others each use one of the two answers: BatchNorm or LayerNorm.\n\n\
+                   Which one falls behind? The losses in the bar below jump, because each comes from one small batch. \
+                   Here each point is the mean of 20.\n\n\
+                   + How much did it help in 2015?\n\n\
+                   One of Ioffe and Szegedy’s image models then reached the same accuracy in a fourteenth of the steps.",
+            set: |link| (link.norm.row, link.view) = (0, "losses".into()),
+            asks: &["norm-loss"],
         },
         Beat {
             title: "Stuck at the limit",
             text: "When its sum is far from 0, a [tanh](tanh) unit is stuck near 1 or −1, where its slope is almost 0. \
                    It is **saturated**: hardly any [gradient](gradient) passes, and the weights below it, nearer the \
                    input, hardly learn.\n\n\
-                   The histograms show the units’ outputs, their [activations](activation). Where do they pile up?\n\n\
+                   The histograms show the units’ outputs, their [activations](activation). Where do those of the \
+                   plain network pile up?\n\n\
                    + What pushes the sums so far from 0?\n\n\
                    Choosing the weights that a network starts with is called [initialization](initialization). Here \
                    they are too large on purpose. It is like a microphone turned up too far: every sound becomes the \
@@ -52,7 +64,7 @@ pub const SCRIPT: Script = Script {
                    example, so it works even with a batch of one. The transformer, in later chapters, uses it.\n\n\
                    Press “Next mean” again: which way does the mean go now?",
             set: |link| (link.norm.axis, link.norm.row, link.norm.sweep) = (Axis::Layer, 0, 5),
-            asks: &["norm-loss", "norm"],
+            asks: &[],
         },
         Beat {
             title: "A batch couples its examples",
@@ -60,7 +72,7 @@ pub const SCRIPT: Script = Script {
                    like that: all examples share each column’s mean and spread. Here example 2 is multiplied by 3.\n\n\
                    Press another row instead, and see beside y how far each row moves.",
             set: |_| {},
-            asks: &[],
+            asks: &["norm"],
         },
         Beat {
             title: "LayerNorm does not couple them",
@@ -120,8 +132,9 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Begin with very small weights instead of large ones. Start over and look at the histograms of the \
-                   plain network at step 0. Then train, and see which of the three networks gets going first.",
+            text: "Begin with very small weights instead of large ones. Drag the handle on the curve below to its left \
+                   end, step 0: what becomes of the plain network’s activations from layer to layer? Then press \
+                   “Live” and open “Losses”: which network leads in the first steps, and which falls behind later?",
             label: "Begin small",
             id: "small",
             set: |link| {

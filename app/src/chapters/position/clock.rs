@@ -5,8 +5,8 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::study::position::{CONTEXT, Clock, FARTHEST, TRIED, ask};
 
-use super::Page;
 use super::clock_figure::ClockFigure;
+use super::{Page, unless_refused};
 use crate::{
     controls::SliderField,
     course::use_lab,
@@ -30,11 +30,7 @@ fn use_clock(page: Page) -> (Shown, Signal<Option<String>>) {
 /// The hands alone.
 pub fn hands(page: Page) -> AnyView {
     let (clock, problem) = use_clock(page);
-    view! {
-        <p class="field-error" role="alert" data-testid="clock-problem">{problem}</p>
-        {dial(page, clock)}
-    }
-    .into_any()
+    unless_refused(problem, "clock-problem", move || dial(page, clock))
 }
 
 fn dial(page: Page, clock: Shown) -> AnyView {
@@ -54,19 +50,24 @@ pub fn view(page: Page) -> AnyView {
         let k = clock.with(|c| c.as_ref().map_or(0, |c| c.k));
         format!("M for k = {k}: a turn of each pair")
     });
+    let figures = move || {
+        view! {
+            <div class="view-split position-pair">
+                <div>{dial(page, clock)}</div>
+                <div>
+                    <MatrixFigure name="shift" title matrix provenance=page.provenance/>
+                    {move || clock.get().map(|clock| verdict(&clock))}
+                </div>
+            </div>
+        }
+        .into_any()
+    };
     view! {
         <div class="view-bar position-sliders">
             <SliderField name="position-at" most=100.0/>
             <SliderField name="position-k" most=32.0/>
         </div>
-        <p class="field-error" role="alert" data-testid="clock-problem">{problem}</p>
-        <div class="view-split position-pair">
-            <div>{dial(page, clock)}</div>
-            <div>
-                <MatrixFigure name="shift" title matrix provenance=page.provenance/>
-                {move || clock.get().map(|clock| verdict(&clock))}
-            </div>
-        </div>
+        {unless_refused(problem, "clock-problem", figures)}
     }
     .into_any()
 }
@@ -92,14 +93,14 @@ fn verdict(clock: &Arc<Clock>) -> AnyView {
     let beyond = there >= u64::from(CONTEXT);
     view! {
         <p class="view-note position-verdict" data-testid="shift-verdict">
-            "M"<sub>{k}</sub>" PE("{at}") against PE("{there}"): the largest difference is "
+            "PE(p) is position p’s sines and cosines. M"<sub>{k}</sub>" PE("{at}") against PE("{there}"): the largest difference is "
             <b data-testid="shift-difference" data-value=difference.to_string()>{short(difference)}</b>
             ". The same M"<sub>{k}</sub>" at every position from 0 to "{TRIED}": at most "
             <b data-testid="shift-largest" data-value=largest.to_string()>{short(largest)}</b>
             {(largest > 0.0).then(|| format!(" (at {largest_at})"))}
-            ". That is no more than rounding, so a step of "{k}" is one linear map wherever it starts."
+            ". That is rounding: a step of "{k}" is one linear map wherever it starts."
             {beyond.then(|| format!(
-                " Position {there} lies beyond every sequence the models were trained on (0 to {}); the turn is the same.",
+                " Position {there} lies beyond every sequence in training (0 to {}); the turn is the same.",
                 CONTEXT - 1
             ))}
         </p>

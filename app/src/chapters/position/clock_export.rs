@@ -70,7 +70,8 @@ pub fn clock_svg(drawn: &Drawn, caption: &Caption, colors: &Colors) -> String {
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 340" width="640" height="340" font-family="system-ui, sans-serif" font-size="13"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="26" font-size="15" fill="{ink}">{title}</text><text x="16" y="328" font-size="12" fill="{muted}">{source}</text><g transform="translate(320 175)"><circle r="120" fill="none" stroke="{muted}"/>"#
     );
     if let Some(clock) = &drawn.clock {
-        for (pair, share, color) in [(0, 0.72, &muted), (drawn.pair, 0.9, &ink)] {
+        let lit = if drawn.pair == 0 { 0.9 } else { 0.6 };
+        for (pair, share, color) in [(0, 0.9, &muted), (drawn.pair, lit, &ink)] {
             for (encoding, dash) in [(&clock.here, ""), (&clock.there, "5 6")] {
                 if let Some((x, y)) = tip(encoding, pair, 120.0 * share) {
                     let _ = write!(

@@ -19,8 +19,18 @@ use crate::figures::{
     theme::use_colors,
 };
 
-/// Length of a hand in the picture's units.
-const HAND: f64 = 88.0;
+/// Length of a hand in the picture's units: of the fastest, and of a slower one beside it, as on a clock.
+const LONG: f64 = 88.0;
+const SHORT: f64 = 60.0;
+/// So far along its hand a name stands.
+const NAMED_AT: f64 = 0.55;
+/// Width of the whole picture.
+const FACE: f64 = 204.0;
+
+/// How long the hand of the chosen pair is: the fastest is the long one.
+fn lit_length(pair: usize) -> f64 {
+    if pair == 0 { LONG } else { SHORT }
+}
 
 /// A line from the middle to the tip.
 fn hand(encoding: &[f64], pair: usize, length: f64, class: &'static str) -> Option<AnyView> {
@@ -33,6 +43,31 @@ fn hand(encoding: &[f64], pair: usize, length: f64, class: &'static str) -> Opti
         }
         .into_any(),
     )
+}
+
+/// The name of a hand beside it, on the side away from the other hand.
+fn hand_name(
+    encoding: &[f64],
+    (pair, other): (usize, usize),
+    length: f64,
+    class: &'static str,
+) -> Option<AnyView> {
+    let (x, y) = tip(encoding, pair, 1.0)?;
+    let (other_x, other_y) = tip(encoding, other, 1.0)?;
+    let side = if x * other_y - y * other_x > 0.0 { 1.0 } else { -1.0 };
+    let (across, down) = (side * y, -side * x);
+    let at = |along: f64| 50.0 + along * length * NAMED_AT * 100.0 / FACE;
+    // Its own half, and a little more, away from the hand: also of a tilted one, that a corner would meet.
+    let off = |part: f64| {
+        let own = 50.0 * (2.0 * part).clamp(-1.0, 1.0) - 50.0;
+        format!("calc({own:.2}% + {:.2}px)", 7.0 * part)
+    };
+    let place =
+        format!("left:{:.2}%;top:{:.2}%;translate:{} {}", at(x), at(y), off(across), off(down));
+    let speed = if pair == 0 { "fastest" } else { "slower" };
+    // On a small dial the speed alone has room.
+    let dimensions = format!("{}, {}: ", 2 * pair, 2 * pair + 1);
+    Some(view! { <span class=class style=place><span>{dimensions}</span>{speed}</span> }.into_any())
 }
 
 /// What is dragged: a hand where it stands, or where it is `k` positions on.
@@ -117,6 +152,7 @@ pub fn ClockFigure(
         e.prevent_default();
         go.run(to);
     };
+    let is_shifted = memo(move || clock.with(|c| c.as_ref().is_some_and(|c| c.k > 0)));
     let at = move || clock.with(|c| c.as_ref().map_or(0, |c| c.at));
     let said = move || {
         clock.with(|clock| {
@@ -145,8 +181,8 @@ pub fn ClockFigure(
             let lit = pair.get();
             let of = |encoding: &[f64], names: [&'static str; 2]| {
                 [
-                    (lit != 0).then(|| hand(encoding, 0, HAND * 0.72, names[0])).flatten(),
-                    hand(encoding, lit, HAND, names[1]),
+                    (lit != 0).then(|| hand(encoding, 0, LONG, names[0])).flatten(),
+                    hand(encoding, lit, lit_length(lit), names[1]),
                 ]
             };
             Some(
@@ -156,6 +192,17 @@ pub fn ClockFigure(
                 }
                 .into_any(),
             )
+        })
+    };
+    let names = move || {
+        clock.with(|clock| {
+            let here = &clock.as_ref()?.here;
+            let lit = pair.get();
+            // Where it is alone there is no other hand to keep away from.
+            let fast = (lit != 0)
+                .then(|| hand_name(here, (0, lit), LONG, "clock-name clock-name-fast"))
+                .flatten();
+            Some([fast, hand_name(here, (lit, 0), lit_length(lit), "clock-name")])
         })
     };
     let small = move |of: usize| {
@@ -203,6 +250,7 @@ pub fn ClockFigure(
                             {(0..12).map(tick).collect_view()}
                             {hands}
                         </svg>
+                        <div aria-hidden="true">{names}</div>
                     </div>
                     <div class="clock-all" role="group" aria-label="All pairs of dimensions">
                         {move || (0..count.get()).map(small).collect_view()}
@@ -210,8 +258,8 @@ pub fn ClockFigure(
                 </div>
             </div>
             <p class="panel-note">
-                "A hand for each pair of dimensions: sine to the right, cosine upward. Dashed: k positions on. Drag \
-                 either."
+                "A hand for each pair of dimensions: sine to the right, cosine upward. Drag one."
+                {move || is_shifted.get().then_some(" Dashed: k positions on.")}
             </p>
             <p class="readout clock-said" data-testid="clock-said">{said}</p>
         </Frame>

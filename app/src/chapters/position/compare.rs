@@ -3,7 +3,10 @@
 use leptos::{html, prelude::*};
 use unroll_protocol::{
     architecture::Positions,
-    study::position::{CONTEXT, CountFrom, LONGEST, MEASURED, ModelReading, accuracy_series},
+    study::position::{
+        Asked, CONTEXT, CountFrom, LONGEST, MEASURED, ModelReading, Reading, Settings,
+        accuracy_series, ask,
+    },
 };
 
 use super::{Page, look, reading::use_reading};
@@ -63,9 +66,31 @@ fn switch() -> AnyView {
         .into_any()
 }
 
+/// The question whose answer a swap changes: the first symbol is always one of those that trade
+/// places, so the number asks for it.
+fn first_symbol(settings: &Settings) -> Asked {
+    let number = match settings.from {
+        CountFrom::Start => 1,
+        CountFrom::End => LONGEST,
+    };
+    Asked { example: settings.example, length: LONGEST, number }
+}
+
+/// The places that trade, and what is asked of them.
+fn swap_said(reading: &Reading) -> String {
+    let (first, second) = reading.exchanged;
+    format!(
+        "Last column: symbols {} and {} of {} trade places, and the number {} asks for the first of them.",
+        first + 1,
+        second + 1,
+        reading.tokens[..reading.tokens.len().saturating_sub(1)].concat(),
+        reading.tokens.last().map_or("", String::as_str),
+    )
+}
+
 /// Chooses the encoding on show, beside what its model can do.
 fn table(page: Page) -> AnyView {
-    let reading = use_reading(page).answer;
+    let reading = page.ask(|s| Some(ask::Reading { asked: first_symbol(s) })).answer;
     let measured = memo(move || {
         let shares = Positions::ALL.iter().map(|of| LENGTHS.map(|length| share(*of, length)));
         (measured_at(), shares.collect::<Vec<_>>())
@@ -119,10 +144,11 @@ fn table(page: Page) -> AnyView {
     let counting = move || {
         reading.with(|reading| {
             let at = MEASURED.iter().position(|length| *length == LONGEST)?;
-            let share = *reading.as_ref()?.counting.get(at)?;
+            let reading = reading.as_ref()?;
             Some(format!(
-                "A model that only counts which symbol is most frequent gets {} right at {LONGEST} symbols.",
-                percent(share)
+                "Counting which symbol is most frequent gets {} right at {LONGEST} symbols. {}",
+                percent(*reading.counting.get(at)?),
+                swap_said(reading)
             ))
         })
     };
@@ -147,7 +173,7 @@ fn table(page: Page) -> AnyView {
                     <th scope="col">"Positions"</th>
                     <th scope="col">"right at "{LONGEST}</th>
                     <th scope="col">"at "{LONGER}", longer than trained"</th>
-                    <th scope="col">"a swap moves the logits by"</th>
+                    <th scope="col">"a swap moves a logit by up to"</th>
                 </tr></thead>
                 <tbody>{Positions::ALL.iter().enumerate().map(row).collect_view()}</tbody>
             </table>
@@ -186,12 +212,18 @@ fn swapped(model: &ModelReading) -> AnyView {
         None if moved < 1e-4 => {
             view! { <span data-value=moved.to_string()>"under 0.0001"</span> }.into_any()
         }
-        None => view! { <span data-value=moved.to_string()>{short(moved)}</span> }.into_any(),
+        None => view! { <span data-value=moved.to_string()>{two_digits(moved)}</span> }.into_any(),
     }
 }
 
+/// A number above 0, for a glance.
+fn two_digits(number: f64) -> String {
+    let unit = 10f64.powf(number.log10().floor() - 1.0);
+    short((number / unit).round() * unit)
+}
+
 /// Accuracy while training, at the longest trained length.
-fn curves(page: Page) -> AnyView {
+pub fn curves(page: Page) -> AnyView {
     let lab = use_lab();
     let lines = memo(move || {
         let line = |positions: &Positions| {
@@ -228,13 +260,18 @@ pub fn longer(page: Page) -> AnyView {
                 |length: &u32| Some((f64::from(*length), f64::from(share(*positions, *length)?)));
             let (hue, dash) = look(*positions);
             let points = MEASURED.iter().filter_map(point).collect();
-            Line::new(positions.label(), hue, dash, points)
+            // Its name stands at the right edge, far from its end.
+            let name = match positions {
+                Positions::Learned => format!("Learned (to {LONGEST})"),
+                other => other.label().to_owned(),
+            };
+            Line::new(name, hue, dash, points)
         };
         let mut series: Vec<Line> = Positions::ALL.iter().map(line).collect();
         let counting = reading.with(|r| r.as_ref().map_or(Vec::new(), |r| r.counting.clone()));
         let counted = MEASURED.iter().zip(counting);
         series.push(Line::new(
-            "by counting alone",
+            "counting alone",
             Hue::Muted,
             Dash::Solid,
             counted.map(|(length, share)| (f64::from(*length), f64::from(share))).collect(),
@@ -261,10 +298,34 @@ pub fn longer(page: Page) -> AnyView {
             <LinesFigure name="position-lengths" title="Right, by length; trained up to the mark" lines marker on_pick
                 provenance=page.provenance hint="The first measurement comes with the first step."/>
             <p class="view-note" data-testid="position-learned-ends">
-                "Learned positions stop at "{LONGEST}" symbols. Later tokens have no row, so there is no answer to \
+                "Learned positions stop at "{LONGEST}" symbols: beyond that, they have no row, and no answer to \
                  measure. Click a length to read such a sequence."
             </p>
         </div>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_swap_is_read_at_a_glance() {
+        let read = [0.00077772, 0.21138, 0.0996, 3.456, 12.3].map(two_digits);
+        assert_eq!(read, ["0.00078", "0.21", "0.1", "3.5", "12"]);
+    }
+
+    #[test]
+    fn a_swap_moves_the_symbol_that_is_asked_for() {
+        for (from, number) in [(CountFrom::Start, 1), (CountFrom::End, LONGEST)] {
+            let asked = first_symbol(&Settings { from, length: 20, ..Settings::default() });
+            assert_eq!((asked.length, asked.number), (LONGEST, number));
+        }
+        let tokens = ["c", "c", "f", "1"].map(str::to_owned).to_vec();
+        let said = swap_said(&Reading { tokens, exchanged: (0, 2), ..Reading::default() });
+        assert!(said.ends_with(
+            "symbols 1 and 3 of ccf trade places, and the number 1 asks for the first of them."
+        ));
+    }
 }

@@ -6,9 +6,10 @@ use unroll_protocol::{
     study::position::{DRAWN, Encoding, ask},
 };
 
-use super::{Page, clock, relations, round_up};
+use super::{Page, clock, relations, round_up, unless_refused};
 use crate::{
     figures::{Matrix, MatrixFigure, ValueMap},
+    questions::Answered,
     reactive::memo,
 };
 
@@ -18,14 +19,18 @@ pub fn view(page: Page) -> AnyView {
         Positions::Integer => relations::swamping(page),
         _ => relations::scores(page),
     };
-    view! {
-        {chooser(page)}
-        <div class="view-split position-pair">
-            <div>{heatmap(page)}</div>
-            <div>{companion}</div>
-        </div>
-    }
-    .into_any()
+    let asked = page.ask(|s| Some(ask::Encoding { positions: s.encoding }));
+    let figures = move || {
+        view! {
+            <div class="view-split position-pair">
+                <div>{heatmap(page, asked)}</div>
+                <div>{companion}</div>
+            </div>
+        }
+        .into_any()
+    };
+    view! { {chooser(page)} {unless_refused(asked.problem, "position-problem", figures)} }
+        .into_any()
 }
 
 /// Chooses the encoding on show.
@@ -51,16 +56,8 @@ pub fn chooser(page: Page) -> AnyView {
 }
 
 /// The encoding on show, position by position.
-fn heatmap(page: Page) -> AnyView {
-    let asked = page.ask(|s| Some(ask::Encoding { positions: s.encoding }));
-    let (encoding, problem) = (asked.answer, asked.problem);
-    // The last answer is of the encoding before, where this one can't be built.
-    let current = move || {
-        encoding
-            .get()
-            .filter(|e| e.positions == page.encoding.get() || problem.with(Option::is_none))
-    };
-    let matrix = memo(move || current().map_or(Matrix::default(), |e| drawn(&e)));
+fn heatmap(page: Page, asked: Answered<Encoding>) -> AnyView {
+    let matrix = memo(move || asked.answer.get().map_or(Matrix::default(), |e| drawn(&e)));
     let title = Signal::derive(move || {
         match page.encoding.get() {
             Positions::None => "Nothing is added to any embedding",
@@ -88,7 +85,6 @@ fn heatmap(page: Page) -> AnyView {
         });
     });
     view! {
-        <p class="field-error" role="alert" data-testid="position-problem">{problem}</p>
         <MatrixFigure name="encoding" title matrix row on_pick provenance=page.provenance/>
         {move || (page.encoding.get() == Positions::Learned).then(|| view! {
             <p class="view-note" data-testid="position-no-rows">

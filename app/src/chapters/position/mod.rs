@@ -66,15 +66,38 @@ impl Page {
 }
 
 /// How the line of an encoding is drawn. The first three are in the time bar, where none is refused.
+/// Hues that are near each other to some eyes have different dashes.
 fn look(positions: Positions) -> (Hue, Dash) {
     match positions {
         Positions::None => (Hue::First, Dash::Dotted),
         Positions::Integer => (Hue::Second, Dash::Dashed),
         Positions::Sinusoidal => (Hue::Third, Dash::Solid),
-        Positions::Learned => (Hue::Ink, Dash::Solid),
-        Positions::Rotary => (Hue::Ink, Dash::Dashed),
-        Positions::Alibi => (Hue::Ink, Dash::Dotted),
+        Positions::Learned => (Hue::Weight, Dash::Solid),
+        Positions::Rotary => (Hue::Ink, Dash::Mixed),
+        Positions::Alibi => (Hue::Gradient, Dash::Dotted),
     }
+}
+
+/// `shown`, or why there is nothing to show: figures without a model behind them are empty.
+fn unless_refused(
+    problem: Signal<Option<String>>,
+    name: &'static str,
+    shown: impl Fn() -> AnyView + Send + Sync + 'static,
+) -> AnyView {
+    let refused = memo(move || problem.get());
+    let body = move || match refused.get() {
+        Some(why) => {
+            view! { <p class="field-error" role="alert" data-testid=name>{typographic(&why)}</p> }
+                .into_any()
+        }
+        None => shown(),
+    };
+    view! { {body} }.into_any()
+}
+
+/// The engine's sentences have straight apostrophes.
+fn typographic(sentence: &str) -> String {
+    sentence.replace('\'', "’")
 }
 
 #[component]
@@ -95,13 +118,14 @@ fn PositionChapter() -> impl IntoView {
             ]
             more=words::more
             views=vec![
+                // The task first: what the encodings are for.
+                StageView::new("reading", "Reading", move || reading::view(page)),
                 StageView::new("encoding", "Encoding", move || encodings::view(page)),
                 StageView::new("turn", "A step", move || clock::view(page)),
                 StageView::new("distance", "Distance", move || relations::view(page)),
                 StageView::new("swap", "Two orders", move || swap::view(page)),
                 StageView::new("models", "Six models", move || compare::models(page)),
                 StageView::shared("longer", move || compare::longer(page)),
-                StageView::new("reading", "Reading", move || reading::view(page)),
             ]
             settings=controls
             model
@@ -119,6 +143,7 @@ fn lives() -> Vec<Live> {
     vec![
         live("none", right(Positions::None, LONGEST)),
         live("learned", right(Positions::Learned, LONGEST)),
+        live("alibi", right(Positions::Alibi, LONGEST)),
     ]
 }
 

@@ -6,7 +6,7 @@ use unroll_protocol::{
     study::position::{Asked, ModelReading, Reading, Settings, ask},
 };
 
-use super::Page;
+use super::{Page, typographic};
 use crate::{
     controls::SliderField,
     figures::{CellInspector, Matrix, MatrixFigure, ValueMap},
@@ -55,7 +55,7 @@ pub fn view(page: Page) -> AnyView {
     let open = memo(move || page.settings.with(|s| s.head > 0));
     view! {
         {sequence(page)}
-        <p class="field-error" role="alert" data-testid="position-asked-problem">{problem}</p>
+        <p class="field-error" role="alert" data-testid="position-asked-problem">{move || problem.get().as_deref().map(typographic)}</p>
         <div class="view-side position-reading" class:is-open=move || open.get()>
             <div>
                 <MatrixFigure name="position-attention" title="Attention of the number, last layer" matrix marked
@@ -136,7 +136,7 @@ fn answers(reading: &Reading) -> AnyView {
     let row = |model: &ModelReading| {
         let id = model.positions.id();
         let said = match &model.refusal {
-            Some(refusal) => view! { <span class="hint">{refusal.clone()}</span> }.into_any(),
+            Some(refusal) => view! { <span class="hint">{typographic(refusal)}</span> }.into_any(),
             None => {
                 let right = model.answer == reading.right;
                 view! {

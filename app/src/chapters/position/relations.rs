@@ -3,23 +3,27 @@
 use leptos::prelude::*;
 use unroll_protocol::{
     architecture::Positions,
-    study::position::{COMPARED, OFFSETS, Products, Scores, Swamping, ask},
+    study::position::{COMPARED, CONTEXT, OFFSETS, Products, Scores, Swamping, ask},
 };
 
-use super::{Page, encodings, round_up};
+use super::{Page, compare, encodings, look, round_up, typographic, unless_refused};
 use crate::{
     figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, short},
     reactive::memo,
 };
 
-/// How near two positions are, by what is added and by what a head makes of it.
+/// How near two positions are, by what is added and by what a head makes of it; or, where nothing is
+/// added, what the head makes of it and what comes of that.
 pub fn view(page: Page) -> AnyView {
-    // Where no vectors are added there is nothing to compare: the scores have the stage.
+    // Where no vectors are added there is nothing to compare.
     let alone = memo(move || scores_alone(page.encoding.get()));
     let figures = move || match alone.get() {
         Some(why) => view! {
             <p class="view-note" data-testid="products-problem">{why}</p>
-            <div class="view-fill">{scores(page)}</div>
+            <div class="view-split position-pair">
+                <div>{scores(page)}</div>
+                <div>{compare::curves(page)}</div>
+            </div>
         }
         .into_any(),
         None => view! {
@@ -36,15 +40,11 @@ pub fn view(page: Page) -> AnyView {
 /// Why an encoding has no vectors to compare; `None` where it has some.
 fn scores_alone(positions: Positions) -> Option<&'static str> {
     match positions {
-        Positions::None => {
-            Some("Without positions nothing is added to a token. Here are the scores of one head.")
+        Positions::None => Some("Without positions nothing is added to a token."),
+        Positions::Rotary => {
+            Some("Rotary positions turn queries and keys, and add nothing to a token.")
         }
-        Positions::Rotary => Some(
-            "Rotary positions turn queries and keys, and add nothing to a token. Here are the scores of one head.",
-        ),
-        Positions::Alibi => Some(
-            "ALiBi changes the scores, and adds nothing to a token. Here are the scores of one head.",
-        ),
+        Positions::Alibi => Some("ALiBi changes the scores, and adds nothing to a token."),
         _ => None,
     }
 }
@@ -61,9 +61,9 @@ fn products(page: Page) -> AnyView {
     });
     let lines = memo(move || current.get().map_or(Lines::default(), |p| by_offset(&p)));
     view! {
-        <LinesFigure name="position-products" title="PE(p) · PE(p + offset)" lines provenance=page.provenance
+        <LinesFigure name="position-products" title="How near positions are: PE(p) · PE(p + offset)" lines provenance=page.provenance
             hint="Nothing to multiply here."/>
-        <p class="field-error" role="alert" data-testid="products-problem">{problem}</p>
+        <p class="field-error" role="alert" data-testid="products-problem">{move || problem.get().as_deref().map(typographic)}</p>
         <p class="view-note" data-testid="products-verdict">{move || current.get().map(|p| apart(&p))}</p>
     }
     .into_any()
@@ -119,13 +119,14 @@ pub fn scores(page: Page) -> AnyView {
     let asked = page.ask(|s| Some(ask::Scores { positions: s.encoding }));
     let (scores, problem) = (asked.answer, asked.problem);
     let matrix = memo(move || scores.get().map_or(Matrix::default(), |s| of_head(&s)));
-    view! {
-        <MatrixFigure name="position-scores" title="Head 1: scores of one symbol with itself" matrix
-            provenance=page.provenance/>
-        <p class="field-error" role="alert">{problem}</p>
-        <p class="view-note" data-testid="scores-verdict">{move || scores.get().map(|s| drifted(&s))}</p>
-    }
-    .into_any()
+    unless_refused(problem, "scores-problem", move || {
+        view! {
+            <MatrixFigure name="position-scores" title="Head 1: scores of one symbol with itself" matrix
+                provenance=page.provenance/>
+            <p class="view-note" data-testid="scores-verdict">{move || scores.get().map(|s| drifted(&s))}</p>
+        }
+        .into_any()
+    })
 }
 
 fn of_head(scores: &Scores) -> Matrix {
@@ -171,37 +172,36 @@ pub fn swamping(page: Page) -> AnyView {
     let (swamping, problem) = (asked.answer, asked.problem);
     let lines = memo(move || swamping.get().map_or(Lines::default(), |s| likeness(&s)));
     view! {
-        <LinesFigure name="position-swamping" title="How alike two symbols become: cosine after LayerNorm" lines
-            provenance=page.provenance/>
+        <LinesFigure name="position-swamping" title="How alike two symbols look to the model" lines provenance=page.provenance/>
         <p class="field-error" role="alert">{problem}</p>
-        <p class="view-note" data-testid="swamping-verdict">{move || swamping.get().map(|s| swamped(&s))}</p>
+        <div class="view-note" data-testid="swamping-verdict">{move || swamping.get().map(|s| swamped(&s))}</div>
     }
     .into_any()
 }
 
+/// The lines' names in the engine, and whose they are. What is not here is told in words.
+const LIKENESSES: [(&str, Positions); 3] = [
+    ("integer, in one dimension", Positions::Integer),
+    ("sinusoidal", Positions::Sinusoidal),
+    ("learned", Positions::Learned),
+];
+
 fn likeness(swamping: &Swamping) -> Lines {
-    let looks = [
-        (Hue::Second, Dash::Dashed),
-        (Hue::Muted, Dash::Dotted),
-        (Hue::Third, Dash::Solid),
-        (Hue::Ink, Dash::Solid),
-    ];
     // Where the sinusoidal model is refused, its line is not there.
-    let look = |name: &str| match name {
-        "sinusoidal" => looks[2],
-        "learned" => looks[3],
-        "integer, in all alike" => looks[1],
-        _ => looks[0],
-    };
-    let line = |(name, cosines): &(String, Vec<f32>)| {
-        let (hue, dash) = look(name);
+    let line = |(name, positions): &(&str, Positions)| {
+        let (_, cosines) = swamping.lines.iter().find(|line| line.0 == *name)?;
+        let (hue, dash) = look(*positions);
         let points = cosines.iter().enumerate().map(|(p, c)| (p as f64, f64::from(*c))).collect();
-        Line::new(name.clone(), hue, dash, points)
+        let name = match positions {
+            Positions::Learned => format!("Learned (to {})", CONTEXT - 1),
+            other => other.label().to_owned(),
+        };
+        Some(Line::new(name, hue, dash, points))
     };
     Lines {
         x_label: "position".into(),
         y_label: "cosine".into(),
-        series: swamping.lines.iter().map(line).collect(),
+        series: LIKENESSES.iter().filter_map(line).collect(),
         y_range: Some((-1.0, 1.0)),
         ..Lines::default()
     }
@@ -209,22 +209,25 @@ fn likeness(swamping: &Swamping) -> Lines {
 
 fn swamped(swamping: &Swamping) -> AnyView {
     let [a, b] = &swamping.symbols;
-    let last = |at: usize| {
-        let cosine = swamping.lines.get(at).and_then(|line| line.1.last()).copied();
-        format!("{:.4}", cosine.unwrap_or(f32::NAN))
-    };
+    let last = swamping.lines.first().and_then(|line| line.1.last()).copied();
     let (all, one) = (f64::from(swamping.moved_by_all), f64::from(swamping.moved_by_one));
     view! {
-        {format!(
-            "The position is added to one dimension here. At position {} the cosine of ‘{a}’ and ‘{b}’ is {}. If it \
-             were added to every dimension, LayerNorm would subtract it again with the mean: its output moves by ",
-            COMPARED - 1,
-            last(0)
-        )}
-        <b data-testid="swamping-all" data-value=all.to_string()>{short(all)}</b>
-        " (in one dimension: "
-        <b data-testid="swamping-one" data-value=one.to_string()>{short(one)}</b>
-        "). So the integer model here has it in dimension 0 alone."
+        <p>
+            {format!(
+                "A cosine of 1 means the same direction. At position {} the cosine of ‘{a}’ and ‘{b}’ is {} in the integer model.",
+                COMPARED - 1,
+                format!("{:.2}", last.unwrap_or(f32::NAN)).replace('-', "−")
+            )}
+        </p>
+        <details class="disclosure">
+            <summary>"Why add it to one dimension only?"</summary>
+            <p>
+                "Added to every dimension, it would be lost: LayerNorm subtracts the mean, and its output for ‘"{a.clone()}"’ moves by "
+                <b data-testid="swamping-all" data-value=all.to_string()>{short(all)}</b>
+                ". Added to dimension 0 alone, it moves that output by "
+                <b data-testid="swamping-one" data-value=one.to_string()>{short(one)}</b>"."
+            </p>
+        </details>
     }
     .into_any()
 }

@@ -6,7 +6,7 @@ use unroll_protocol::study::position::{ModelReading, Reading};
 use super::{
     Page, encodings,
     reading::{sequence, use_reading},
-    round_up,
+    round_up, typographic,
 };
 use crate::{
     figures::{Matrix, MatrixFigure, ValueMap, short},
@@ -40,7 +40,7 @@ pub fn view(page: Page) -> AnyView {
     view! {
         {encodings::chooser(page)}
         {sequence(page)}
-        <p class="field-error" role="alert" data-testid="position-asked-problem">{problem}</p>
+        <p class="field-error" role="alert" data-testid="position-asked-problem">{move || problem.get().as_deref().map(typographic)}</p>
         <div class="view-fill">
             <MatrixFigure name="position-sums" title matrix provenance=page.provenance/>
         </div>
@@ -69,7 +69,7 @@ fn sums(reading: &Reading, model: &ModelReading) -> Matrix {
         row_axis: "sequence".into(),
         column_axis: "dimension".into(),
         rows: vec![reading.tokens.concat(), exchanged(reading).concat(), "difference".into()],
-        columns: (1..=before.len()).map(|at| at.to_string()).collect(),
+        columns: (0..before.len()).map(|at| at.to_string()).collect(),
         values: before.iter().chain(after).copied().chain(difference).collect(),
         map: ValueMap::Signed { limit: if most > 0.0 { round_up(most) } else { 1.0 } },
         value_name: "sum of values".into(),
@@ -87,7 +87,7 @@ fn apart(model: &ModelReading) -> Option<(f32, bool)> {
 
 fn verdict(reading: &Reading, model: &ModelReading) -> String {
     let Some((most, same)) = apart(model) else {
-        return model.refusal.clone().unwrap_or_default();
+        return model.refusal.as_deref().map_or_else(String::new, typographic);
     };
     let (first, second) = reading.exchanged;
     if first == second {

@@ -17,18 +17,17 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "To [attention](attention), “dog bites man” and “man bites dog” would be the same: its output is a \
-                   sum, and a sum has no order. So the transformer of 2017 had to be told where each [token](token) \
-                   stands. Here six models learn to name the n-th symbol. Only their [encoding](positional-encoding) \
-                   differs: how they are told positions. Press Train: which will manage?",
+                   sum, and a sum has no order. So a transformer must be told where each [token](token) stands. \
+                   Here six models learn to name the n-th symbol. Only their [encoding](positional-encoding) \
+                   differs: how they are told the positions. Press Train: which answers become right?",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Without positions there is no order",
-            text: "Each model reads some symbols, then a number n, and must name the n-th symbol. Without \
-                   positions, the symbols are like letters in a bag: you can count them, but you can’t say which \
-                   came third. When two trade places, the answer doesn’t change: look at the table’s last \
-                   column.\n\n\
+            text: "Without positions, the symbols are like letters in a bag: you can count them, but you can’t say \
+                   which came third. In the table’s last column, the symbol that is asked for trades places with \
+                   another. Whose [logits](logit) stay as they are?\n\n\
                    + How well can it guess?\n\n\
                    All it can do is guess the symbol that the bag holds most often. At 8 symbols it is right in \
                    {none} of the cases so far.",
@@ -54,7 +53,10 @@ pub const SCRIPT: Script = Script {
             text: "Why not add the position as it is? By position 20, one number among small ones has grown by \
                    20, like a singer getting louder with every note. Look at the second figure: where a line is \
                    near 1, two symbols look almost the same to the model.",
-            set: |link| link.position.encoding = Positions::Integer,
+            set: |link| {
+                link.position.encoding = Positions::Integer;
+                link.view = "encoding".into();
+            },
             asks: &[],
         },
         Beat {
@@ -63,7 +65,10 @@ pub const SCRIPT: Script = Script {
                    tells hours apart. Vaswani and his colleagues made each pair of numbers a hand with its own \
                    speed: a sine and a cosine, always between −1 and 1. Drag a hand, and see how the others \
                    follow.",
-            set: |link| (link.position.k, link.position.at) = (0, 5),
+            set: |link| {
+                (link.position.k, link.position.at) = (0, 5);
+                link.view = "encoding".into();
+            },
             asks: &["position-hands"],
         },
         Beat {
@@ -87,18 +92,23 @@ pub const SCRIPT: Script = Script {
                    row, so the model has no answer at all. See where the rows end in the figure.\n\n\
                    + How well does it do before the table ends?\n\n\
                    In your run, such a model gets {learned} right at 8 symbols so far.",
-            set: |link| (link.position.encoding, link.position.length) = (Positions::Learned, 12),
+            set: |link| {
+                (link.position.encoding, link.position.length) = (Positions::Learned, 12);
+                link.view = "encoding".into();
+            },
             asks: &["position-longest"],
         },
         Beat {
             title: "Only the distance",
             text: "Rotary encoding turns [queries](query) and [keys](key), each by its position. For the same two \
-                   symbols, a score then depends only on their distance. ALiBi is simpler: the farther apart, the \
-                   lower the score. The models now start over and count back from the end. Look along a diagonal: \
-                   there the distance is the same.\n\n\
+                   symbols, a score then depends only on their distance: look along a diagonal. ALiBi is simpler: \
+                   the farther apart, the lower the score. The models start over, and count back from the end. \
+                   Beside the scores, see which model learns it.\n\n\
                    + Why only the distance?\n\n\
                    Does a word matter because it is word number 412, or because it came right before? Rotary and \
-                   ALiBi bet on the second.",
+                   ALiBi bet on the second. But ALiBi always favors what is near, and one layer can’t single out a \
+                   far place with that: it gets {alibi} right at 8 symbols so far. With no positions at all, {none} \
+                   are right.",
             set: |link| {
                 (link.position.encoding, link.position.from) = (Positions::Rotary, CountFrom::End);
                 link.view = "distance".into();
@@ -136,7 +146,7 @@ pub const SCRIPT: Script = Script {
         },
         Trial {
             text: "Give the model no positions, but two layers and a [causal mask](causal-mask). Does a swap still \
-                   leave its [logits](logit) unchanged?",
+                   leave its logits unchanged?",
             label: "Past only, two layers",
             id: "causal",
             set: |link| {
@@ -173,7 +183,7 @@ pub const SCRIPT: Script = Script {
             id: "odd",
             set: |link| {
                 (link.position.width, link.position.encoding) = (30, Positions::Rotary);
-                link.view.clear();
+                link.view = "encoding".into();
             },
             sentence: None,
         },

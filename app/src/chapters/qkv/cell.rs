@@ -5,6 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::{
     Array, AttentionRow, Link,
+    attention::Worked,
     study::qkv::{Head, Memory, Models, ask},
 };
 
@@ -12,7 +13,7 @@ use super::is_of;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
     course::{Sentence, use_lab, use_provenance, use_setting},
-    figures::{CellInspector, Matrix, MatrixFigure, ValueMap},
+    figures::{CellInspector, Matrix, MatrixFigure, ValueMap, percent},
     questions::{Answered, use_answer},
     reactive::memo,
     store::Store,
@@ -117,6 +118,7 @@ pub fn worked() -> AnyView {
                     on_pick=go/>
             </div>
             <div class="qkv-worked">
+                {move || shown.with(|row| row.as_deref().map(|row| in_short(row, key.get())))}
                 {noted(page)}
                 <p class="hint" data-testid="qkv-hint">{move || none().then_some(
                     "Click a cell, or press Enter on it, to work it out.")}</p>
@@ -125,6 +127,24 @@ pub fn worked() -> AnyView {
         </div>
     }
     .into_any()
+}
+
+/// The way from score to share in one line; its every step stands below.
+fn in_short(row: &AttentionRow, key: usize) -> AnyView {
+    let paper = Worked::on_paper(row);
+    let last = paper.keys.len().saturating_sub(1);
+    let cell = paper.keys.get(key.min(last)).copied().unwrap_or_default();
+    let two = |value: f64| format!("{value:.2}").replace('-', "−");
+    let way = if cell.allowed {
+        view! {
+            "Score "<b>{two(cell.sum)}</b>" → ÷ "{paper.divisor}" = "<b>{two(cell.scaled)}</b>
+            " → share "<b>{percent(cell.weight, 1)}</b>
+        }
+        .into_any()
+    } else {
+        "The mask blocks this cell: its share is 0.".into_any()
+    };
+    view! { <p class="qkv-short" data-testid="qkv-short">{way}</p> }.into_any()
 }
 
 /// What is looked at: whose keys and values, which head, and the sentence.

@@ -87,7 +87,14 @@ pub fn view(costs: RwSignal<Vec<Cost>>) -> AnyView {
             <p>"One layer of each, "{WIDTH}" units wide, timed now on this machine."</p>
             <button type="button" class="button" data-testid="qkv-cost-again" on:click=again>"Measure again"</button>
         </div>
-        <LinesFigure name="qkv-cost" title="Time to read T vectors" lines provenance hint="Measuring …"/>
+        <div class="view-split qkv-lines">
+            <div>
+                <LinesFigure name="qkv-waits" title="Steps that wait" lines=Signal::stored(waits()) provenance/>
+            </div>
+            <div>
+                <LinesFigure name="qkv-cost" title="Time to read T vectors, measured here" lines provenance hint="Measuring …"/>
+            </div>
+        </div>
         <p class="view-note qkv-verdict" data-testid="qkv-cost" data-count=move || count().to_string()>
             {move || {
                 let done = at.get().map(|_| measuring.get().done);
@@ -100,24 +107,28 @@ pub fn view(costs: RwSignal<Vec<Cost>>) -> AnyView {
 }
 
 fn curves(costs: &[Cost]) -> Lines {
-    let line = |attention: bool, name: &str, hue, dash| {
-        Line::new(
-            name,
-            hue,
-            dash,
-            costs
-                .iter()
-                .filter(|cost| cost.attention == attention)
-                .map(|cost| (f64::from(cost.length), f64::from(cost.milliseconds)))
-                .collect(),
-        )
-    };
+    both("milliseconds", |attention| {
+        let costs = costs.iter().filter(|cost| cost.attention == attention);
+        costs.map(|cost| (f64::from(cost.length), f64::from(cost.milliseconds))).collect()
+    })
+}
+
+/// What no faster chip takes away: counted, not measured.
+fn waits() -> Lines {
+    both("steps, one after another", |attention| {
+        let steps = |length: f64| if attention { 1.0 } else { length };
+        LENGTHS.map(f64::from).map(|length| (length, steps(length))).to_vec()
+    })
+}
+
+/// A line for each layer, against the length.
+fn both(y_label: &str, points: impl Fn(bool) -> Vec<(f64, f64)>) -> Lines {
     Lines {
         x_label: "T".into(),
-        y_label: "milliseconds".into(),
+        y_label: y_label.into(),
         series: vec![
-            line(false, "recurrent, T steps", Hue::First, Dash::Solid),
-            line(true, "attention, 1 step", Hue::Second, Dash::Dashed),
+            Line::new("recurrent, T steps", Hue::First, Dash::Solid, points(false)),
+            Line::new("attention, 1 step", Hue::Second, Dash::Dashed, points(true)),
         ],
         x_range: Some((0.0, f64::from(LONGEST))),
         ..Lines::default()

@@ -19,6 +19,10 @@ use crate::{
     store::Store,
 };
 
+/// The same in every figure; bars beside others are always drawn in ink.
+const NOT_DIVIDED: Hue = Hue::Ink;
+const DIVIDED: Hue = Hue::Second;
+
 /// What the slider asks for. The vectors are random: no training changes them.
 fn use_scale(lab: Lab) -> Answered<Scale> {
     let store = expect_context::<Store>();
@@ -39,6 +43,7 @@ pub fn view() -> AnyView {
     };
     // Four figures are too many for one look: the spread and what comes of it, or how both go on.
     let by_width = RwSignal::new(false);
+    let said = move || scale.get().map(|scale| verdict(&scale, by_width.get()));
     let shown = move |id: &'static str, label: &'static str, to: bool| {
         view! {
             <button type="button" class="button qkv-shown" data-testid=id
@@ -58,7 +63,7 @@ pub fn view() -> AnyView {
             </div>
         </div>
         <p class="field-error" role="alert">{move || answered.problem.get()}</p>
-        <p class="view-note qkv-verdict" data-testid="qkv-scale">{move || scale.get().map(|scale| verdict(&scale))}</p>
+        <p class="view-note qkv-verdict" data-testid="qkv-scale">{said}</p>
         {move || if by_width.get() { curves_of(store, scale) } else { spread(scale) }}
     }
     .into_any()
@@ -77,7 +82,7 @@ fn spread(scale: Signal<Option<Arc<Scale>>>) -> AnyView {
             </div>
             <div>
                 <BarsFigure name="qkv-softmax" title="Weights of one query over its 16 keys" bars provenance
-                    value_name="divided by √dₖ" compare_name="not divided" hue=Hue::Second/>
+                    value_name="divided by √dₖ" compare_name="not divided" hue=DIVIDED/>
             </div>
         </div>
     }
@@ -121,7 +126,7 @@ fn histogram(scale: &Scale) -> Histogram {
     Histogram {
         x_label: "score".into(),
         range: (f64::from(scale.range.0), f64::from(scale.range.1)),
-        groups: vec![group(0, "q · k", Hue::First), group(1, "q · k / √dₖ", Hue::Second)],
+        groups: vec![group(0, "q · k, not divided", NOT_DIVIDED), group(1, "q · k / √dₖ", DIVIDED)],
     }
 }
 
@@ -155,28 +160,34 @@ fn curves(scale: &Scale, what: &str, of: fn(&ScalePoint) -> [f32; 2]) -> Lines {
         x_label: "dₖ".into(),
         y_label: what.into(),
         series: vec![
-            line(0, "not divided", Hue::First, Dash::Solid),
-            line(1, "divided by √dₖ", Hue::Second, Dash::Dashed),
+            line(0, "not divided", NOT_DIVIDED, Dash::Solid),
+            line(1, "divided by √dₖ", DIVIDED, Dash::Dashed),
         ],
         x_range: Some((0.0, f64::from(MOST_DIMENSIONS))),
         ..Lines::default()
     }
 }
 
-fn verdict(scale: &Scale) -> AnyView {
+/// What the division does to the scores and to the gradient; and to the entropy, which is on show by width.
+fn verdict(scale: &Scale, by_width: bool) -> AnyView {
     let number = |id: &'static str, value: f32, decimals: usize| {
         view! { <b data-testid=id data-value=value.to_string()>{format!("{value:.decimals$}")}</b> }
     };
     let here = &scale.here;
+    let evenness = by_width.then(|| {
+        view! {
+            " The weights’ entropy is "{number("qkv-entropy-plain", here.entropy[0], 2)}" nats without the division and "
+            {number("qkv-entropy-scaled", here.entropy[1], 2)}" with it. It would be "
+            {format!("{:.2}", f64::from(DRAWN_KEYS).ln())}" if all "{DRAWN_KEYS}" were equal."
+        }
+    });
     view! {
-        "With d"<sub>"k"</sub>" = "{scale.dimensions}" the variance of "{scale.products}" products is "
-        {number("qkv-variance", here.variance[0], 1)}". Divided by √"{scale.dimensions}" it is "
-        {number("qkv-variance-scaled", here.variance[1], 2)}". The weights’ entropy is "
-        {number("qkv-entropy-plain", here.entropy[0], 3)}" nats without the root, "
-        {number("qkv-entropy-scaled", here.entropy[1], 3)}" with it, and "
-        {format!("{:.3}", f64::from(DRAWN_KEYS).ln())}" if all "{DRAWN_KEYS}" are equal. Softmax’s gradient has size "
-        {number("qkv-gradient-plain", here.gradient[0], 3)}" without and "
-        {number("qkv-gradient-scaled", here.gradient[1], 3)}" with it."
+        "With d"<sub>"k"</sub>" = "{scale.dimensions}", the scores’ variance is "
+        {number("qkv-variance", here.variance[0], 1)}". Once they are divided by √"{scale.dimensions}", it is "
+        {number("qkv-variance-scaled", here.variance[1], 2)}". The division changes the size of softmax’s gradient from "
+        {number("qkv-gradient-plain", here.gradient[0], 3)}" to "
+        {number("qkv-gradient-scaled", here.gradient[1], 3)}": "
+        <b>{format!("{:.1}", here.gradient[1] / here.gradient[0])}</b>" times as large."{evenness}
     }
     .into_any()
 }

@@ -28,10 +28,11 @@ pub const SCRIPT: Script = Script {
                    over. The [inner product](inner-product) of q and k is their score, and [softmax](softmax) \
                    turns scores into shares. Click a cell: which product in its sum is largest?\n\n\
                    + How can “who” find “fox”?\n\n\
-                   In “the fox, who had one”, the word “who” may look for the word it refers to. If its query \
-                   fits the key of “fox”, it gets a large share of the value of “fox”. Each of the three vectors \
-                   is made with a learned matrix of its own. For the score, multiply q and k number by number, \
-                   and add up.",
+                   If its query fits the key of “fox,” it gets a large share of the value of “fox.” Here each \
+                   token is a single character, so no token is a whole word. The cell shown first says how much the \
+                   space after “who” takes from the x of “fox.” In layer 1 a token knows only its own character \
+                   and place, so it finds letters, not yet words. Each of the three vectors is made with a \
+                   learned matrix of its own. For the score, multiply q and k number by number, and add up.",
             set: |_| {},
             asks: &["qkv-two"],
         },
@@ -51,14 +52,14 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Why scores are divided",
             text: "A score adds up dₖ products, one for each place in q and k. The more products, the farther \
-                   apart the scores: one runs ahead, softmax gives it nearly everything, and hardly any gradient \
-                   gets through. So each score is divided by the square root of dₖ. Drag the width and compare \
-                   the two colors.\n\n\
+                   apart the scores: one runs ahead, softmax gives it nearly everything, and less gradient gets \
+                   through. So each score is divided by the square root of dₖ. Drag the width: compare the \
+                   divided scores with the undivided ones.\n\n\
                    + Why the square root?\n\n\
                    Here q and k each hold {width} random numbers, with mean 0 and variance 1. The variance says \
                    how far apart their scores lie: about dₖ before the division by √dₖ, and about 1 after it.\n\n\
-                   The figure also gives the [entropy](entropy) of the weights: how evenly they are spread, in \
-                   [nats](nat).",
+                   “At every width” also shows the [entropy](entropy) of the weights: how evenly they are \
+                   spread, in [nats](nat).",
             set: |link| {
                 put(link, Experiment::Scale);
                 link.qkv.dimensions = 256;
@@ -70,7 +71,7 @@ pub const SCRIPT: Script = Script {
             text: "Imagine cards on a table, each comparing itself with all others, wherever they lie. Attention \
                    works like that when nothing marks positions or hides later tokens. Here your sentence is \
                    shuffled: each token keeps its output, the mix of values, up to rounding. Press “Shuffle \
-                   again,” then guess below what hiding them would change.",
+                   again,” then guess below what hiding later tokens would change.",
             set: |link| {
                 put(link, Experiment::Shuffle);
                 link.qkv.causal = false;
@@ -91,8 +92,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "One step of T² work",
             text: "A recurrent layer reads T tokens in T steps, each waiting for the one before. Attention \
-                   compares all T tokens with all T at once: T × T scores, but no waiting. The figure measures \
-                   both on your machine. Pause training for a steady result. {cost}\n\n\
+                   compares all T tokens at once: T × T scores, but no waiting. One figure counts steps, and the \
+                   other measures the time on your machine. Pause training for a steady result. {cost}\n\n\
                    + Why does waiting matter on a GPU?\n\n\
                    A GPU is the chip that most models train on. It has thousands of hands, and waiting leaves \
                    them idle.",
@@ -224,11 +225,11 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "qkv-order",
             kind: Kind::FindError,
-            asks: "“Self-attention without positions or a mask is permutation invariant: shuffle the tokens, and the \
-                   output is the same.” What is wrong?",
+            asks: "“Self-attention without positions or a mask is permutation invariant (a shuffle changes nothing): \
+                   shuffle the tokens, and the output is the same.” What is wrong?",
             options: &[
                 (
-                    "The outputs are shuffled along with the tokens: it is equivariant.",
+                    "The outputs are shuffled along with the tokens: it is equivariant (the outputs move along).",
                     "Invariant would mean that nothing at all changes. Here each token keeps its own output and \
                      takes it to its new place.",
                 ),

@@ -247,7 +247,7 @@ fn LossView(shared: Shared) -> impl IntoView {
                 .series()
                 .iter()
                 .zip(styles)
-                .filter(|(series, _)| !end_only || series.name.ends_with("right"));
+                .filter(|(series, _)| !end_only || series.is_share());
             Lines {
                 x_label: "training steps".into(),
                 y_label: if end_only { "share judged correctly" } else { "nats per character" }

@@ -41,6 +41,9 @@ pub const INFO: Info = Info {
     view: || view! { <Seq2seqChapter/> }.into_any(),
 };
 
+/// Held-out sources that can come on show.
+const MOST_EXAMPLE: u32 = 200;
+
 /// What the parts of the chapter share.
 #[derive(Clone, Copy)]
 struct Page {
@@ -225,7 +228,11 @@ fn Figure(page: Page) -> impl IntoView {
                 aria-pressed=move || (at.get() == 0).to_string()
                 on:click=move |_| page.set(|s| s.at = 0)>"Write all"</button>
             <span class="hint" role="status" data-testid="seq2seq-progress">
-                {move || format!("{} of {} steps", shown.get(), count.get())}
+                // The count first: what is shown follows it, and may stay the same when it changes.
+                {move || {
+                    let count = count.get();
+                    format!("{} of {count} steps", shown.get())
+                }}
             </span>
         </div>
         <Notes page/>
@@ -259,7 +266,7 @@ fn SourceField(page: Page) -> impl IntoView {
                 prop:value=value on:input=on_input/>
         </label>
         <button type="button" class="button" data-testid="seq2seq-another"
-            on:click=move |_| page.set(|s| (s.example, s.at) = (s.example % 200 + 1, 0))>
+            on:click=move |_| page.set(|s| (s.example, s.at) = (s.example % MOST_EXAMPLE + 1, 0))>
             "Another"
         </button>
     }

@@ -1,14 +1,17 @@
 //! What could come at each step, what is right by length, what the vector holds on the way, and
 //! searching.
 
+use std::rc::Rc;
+
 use leptos::prelude::*;
 use serde_json::json;
 use unroll_protocol::{
-    PairTask,
-    study::seq2seq::{Prefix, RIGHT, Reading, length_series},
+    Ask, PairTask,
+    study::seq2seq::{self, Prefix, RIGHT, Reading, length_series},
+    transduction::Search,
 };
 
-use super::{Page, Steps};
+use super::{MOST_EXAMPLE, Notes, Page, SourceField, Steps};
 use crate::{
     controls::SliderField,
     course::{Lab, use_lab},
@@ -16,6 +19,7 @@ use crate::{
         BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Reference, Sheet,
         SheetExport, ValueMap, percent, search_figure, token, top_bars,
     },
+    questions::{Questions, Said},
     reactive::memo,
 };
 
@@ -185,16 +189,87 @@ pub fn lengths(page: Page) -> AnyView {
     .into_any()
 }
 
+/// Where the look for a source that only the beam gets right has come.
+#[derive(Clone, Copy, PartialEq)]
+enum Seeking {
+    No,
+    /// So many were looked at.
+    Looked(u32),
+    /// At all of them, in vain.
+    Failed,
+}
+
+/// Whether the beam's best is right, and likelier than what greedy wrote.
+fn is_only_beams(search: &Search) -> bool {
+    search.found.first().is_some_and(|best| {
+        search.right.as_ref() == Some(&best.text)
+            && best.text != search.greedy.text
+            && best.log_probability > search.greedy.log_probability
+    })
+}
+
+/// Looks at one held-out source after the other, until only the beam gets it right, which then comes on show.
+fn seek(page: Page, lab: Lab, seeking: RwSignal<Seeking>, looked: u32) {
+    if looked == MOST_EXAMPLE {
+        return seeking.set(Seeking::Failed);
+    }
+    seeking.set(Seeking::Looked(looked));
+    let (shown, beam) = page.settings.with_untracked(|s| (s.example, s.beam));
+    let example = (shown + looked) % MOST_EXAMPLE + 1;
+    let take = move |said: Said| {
+        // The view may be closed by now.
+        if seeking.try_get_untracked() != Some(Seeking::Looked(looked)) {
+            return;
+        }
+        let reading = said.and_then(Result::ok).map(|(_, packed)| packed.unpack::<Reading>());
+        match reading {
+            Some(Ok(reading)) if !is_only_beams(&reading.search()) => {
+                seek(page, lab, seeking, looked + 1);
+            }
+            found => {
+                seeking.set(Seeking::No);
+                if let Some(Ok(_)) = found {
+                    page.set(|s| (s.example, s.at) = (example, 0));
+                }
+            }
+        }
+    };
+    let question = seq2seq::ask::Reading { text: None, example, beam };
+    Questions::from(lab).ask(question.packed(), Rc::new(take));
+}
+
 /// What a search finds that the greedy choice misses.
 pub fn search(page: Page) -> AnyView {
+    let lab = use_lab();
     let search = memo(move || page.reading.get().map(|reading| reading.search()));
-    search_figure(
-        "seq2seq-beam",
-        Signal::stored(""),
-        search,
-        page.provenance,
-        || view! { <SliderField name="seq2seq-beam"/> },
-    )
+    let seeking = RwSignal::new(Seeking::No);
+    let said = move || match seeking.get() {
+        Seeking::No => String::new(),
+        Seeking::Looked(looked) => {
+            format!("Looked at {looked} of {MOST_EXAMPLE} held-out sources.")
+        }
+        Seeking::Failed => format!(
+            "Among {MOST_EXAMPLE} held-out sources, there is none yet that only the beam gets right. Train a little, and look again."
+        ),
+    };
+    view! {
+        <div class="view-bar seq2seq-bar">
+            <SourceField page/>
+            <button type="button" class="button" data-testid="seq2seq-find"
+                title="Finds a held-out source that the beam gets right and greedy decoding gets wrong"
+                on:click=move |_| seek(page, lab, seeking, 0)>"Find one"</button>
+        </div>
+        <Notes page/>
+        <p class="view-note seq2seq-notes" role="status" data-testid="seq2seq-found">{said}</p>
+        {search_figure(
+            "seq2seq-beam",
+            Signal::stored(""),
+            search,
+            page.provenance,
+            || view! { <SliderField name="seq2seq-beam"/> },
+        )}
+    }
+    .into_any()
 }
 
 /// What is written if reading stops early.
@@ -283,6 +358,8 @@ pub fn states(page: Page) -> AnyView {
 
 #[cfg(test)]
 mod tests {
+    use unroll_protocol::transduction::Candidate;
+
     use super::*;
 
     fn reading() -> Reading {
@@ -310,6 +387,26 @@ mod tests {
         let right = Reading { right: Some("b".to_owned()), ..reading };
         assert_eq!(said(&right, None), "Written: b. That is right.");
         assert_eq!(said(&right, Some(1)), "Written so far: b. Correct answer: b.");
+    }
+
+    #[test]
+    fn only_the_beam_is_right_where_its_best_is_and_greedy_is_not() {
+        let found = |text: &str, log_probability| Candidate {
+            text: text.to_owned(),
+            log_probability,
+            ended: true,
+        };
+        let search = |greedy: Candidate| Search {
+            right: Some("ab".to_owned()),
+            greedy,
+            found: vec![found("ab", -0.1), found("b", -0.2)],
+            ..Search::default()
+        };
+        assert!(is_only_beams(&search(found("b", -0.2))));
+        assert!(!is_only_beams(&search(found("ab", -0.1))), "both are right");
+        assert!(!is_only_beams(&search(found("b", -0.05))), "greedy’s is likelier");
+        let wrong = Search { right: Some("ba".to_owned()), ..search(found("b", -0.2)) };
+        assert!(!is_only_beams(&wrong) && !is_only_beams(&Search::default()));
     }
 
     #[test]

@@ -193,6 +193,13 @@ pub fn TransferFigure(
                 )>
                     <p class="transfer-label transfer-left">"The encoder reads"</p>
                     <p class="transfer-label transfer-right">"The decoder writes"</p>
+                    // The decoder is given c at every step.
+                    <i class="transfer-rail" aria-hidden="true"></i>
+                    <div class="transfer-feeds" aria-hidden="true">
+                        {move || (0..steps.get()).map(|column| view! {
+                            <i class:is-fed=move || column < shown.get()></i>
+                        }).collect_view()}
+                    </div>
                     <div class="transfer-states transfer-left" data-units=units>
                         <canvas node_ref=canvases[0] aria-hidden="true"></canvas>
                         {move || (0..length.get()).map(|c| state(0, c)).collect_view()}
@@ -225,43 +232,87 @@ pub fn TransferFigure(
                 </div>
             </div>
             <p class="readout" role="status" data-testid="transfer-readout">
-                {move || sentence(&latest.get(), read.get(), shown.get())}
+                {move || sentence(&latest.get(), read.get(), shown.get(), chosen.get())}
             </p>
         </Frame>
     }
     .into_any()
 }
 
-/// What is under the pointer or the focus.
-fn sentence(data: &Transfer, at: Option<At>, shown: usize) -> String {
-    let Some(At { row, column, unit }) = at else {
-        return "Point at a state to read its numbers. Click a written character to write only up to it."
-            .to_owned();
+/// What the bars and the shade below the written characters are.
+fn legend(data: &Transfer, shown: usize, chosen: Option<usize>) -> String {
+    let sure = |step: usize| data.written.get(step).map_or(0.0, |written| written.probability);
+    let least = |chosen| (0..shown).all(|step| sure(chosen) <= sure(step));
+    let shaded = match chosen {
+        Some(chosen) if shown >= data.written.len() && least(chosen) => "the least likely",
+        _ => "written last",
     };
+    // One line, as what takes its place.
+    format!(
+        "Bar: probability. Shaded: {shaded}. Point at a state; click a character to stop there."
+    )
+}
+
+/// What is under the pointer or the focus.
+fn sentence(data: &Transfer, at: Option<At>, shown: usize, chosen: Option<usize>) -> String {
+    let Some(At { row, column, unit }) = at else { return legend(data, shown, chosen) };
     let states = if row == 0 { &data.states } else { &data.decoder };
     if row == 1 && column >= shown {
         return format!("Step {} is not written yet.", column + 1);
     }
     let Some(state) = states.block(&[column]) else { return String::new() };
-    let (name, which) = if row == 0 {
-        (data.source.get(column).map(|t| token::name_at(t, column)), "h")
-    } else {
-        (data.written.get(column).map(|w| token::name_at(&w.token, column)), "s")
+    let read = |column: usize| {
+        data.source.get(column).map(|token| token::name_at(token, column)).unwrap_or_default()
     };
-    let name = name.unwrap_or_default();
+    let written = data.written.get(column).map(|w| token::name_at(&w.token, column));
+    let name = if row == 0 { read(column) } else { written.unwrap_or_default() };
     if let Some(value) = unit.and_then(|unit| state.get(unit)) {
-        let unit = unit.unwrap_or(0) + 1;
-        return format!("{which} {}, after {name}: number {unit} is {value}", column + 1);
+        return format!("State after {name}: number {} is {value}", unit.unwrap_or(0) + 1);
     }
     if row == 1 {
         let probability = data.written.get(column).map_or(0.0, |w| w.probability);
         return format!("Step {}: {name} was chosen with probability {probability}", column + 1);
     }
-    let before = column.checked_sub(1).and_then(|before| states.block(&[before]));
-    let moved: f32 = state
-        .iter()
-        .enumerate()
-        .map(|(unit, value)| (value - before.map_or(0.0, |b| b[unit])).powi(2))
-        .sum();
-    format!("h {}, after {name}: reading it moved the state by {:.4}", column + 1, moved.sqrt())
+    let moves = moves(states);
+    let by = |column: usize| moves.get(column).copied().unwrap_or(0.0);
+    let most = (0..moves.len()).max_by(|a, b| by(*a).total_cmp(&by(*b))).unwrap_or(column);
+    let moved = format!("{name} moved the state by {:.2}", by(column));
+    if most == column {
+        format!("{moved}, more than any other character.")
+    } else {
+        format!("{moved}. {} moved it most: {:.2}.", read(most), by(most))
+    }
+}
+
+/// How far each character moved the state: the length of the difference.
+fn moves(states: &Array) -> Vec<f32> {
+    let count = states.shape.first().map_or(0, |count| *count as usize);
+    let mut before: &[f32] = &[];
+    let mut moves = Vec::with_capacity(count);
+    for state in (0..count).filter_map(|column| states.block(&[column])) {
+        let start = before.iter().chain(core::iter::repeat(&0.0));
+        moves.push(state.iter().zip(start).map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt());
+        before = state;
+    }
+    moves
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_far_a_character_moved_the_state_is_said_beside_the_most() {
+        let data = Transfer {
+            source: vec!["b".to_owned(), "a".to_owned()],
+            states: Array { shape: vec![2, 2], values: vec![0.3, 0.4, 0.3, 0.6] },
+            ..Transfer::default()
+        };
+        let said = |column| {
+            let at = At { row: 0, column, unit: None };
+            sentence(&data, Some(at), 0, None)
+        };
+        assert_eq!(said(0), "‘b’ (1) moved the state by 0.50, more than any other character.");
+        assert_eq!(said(1), "‘a’ (2) moved the state by 0.20. ‘b’ (1) moved it most: 0.50.");
+    }
 }

@@ -117,7 +117,8 @@ pub const SCRIPT: Script = Script {
             text: "The [encoder](encoder) reads the source, one character per step. Only then does the \
                    [decoder](decoder) write, until it writes *end*, so the answer may be longer or shorter than the \
                    source.\n\n\
-                   Press “Write one more” to follow it: each character it writes becomes its next input.\n\n\
+                   Press “Write one more” to follow it. At every step the decoder is given the encoder’s last state, \
+                   [c](#seq2seq-c hidden), and the character it wrote before.\n\n\
                    + What if it guesses wrong in training?\n\n\
                    In training, the decoder’s next input is always the right character, even if it guessed wrong. This \
                    is [teacher forcing](teacher-forcing).",
@@ -126,10 +127,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One vector in between",
-            text: "All that passes from reader to writer is [one vector](#seq2seq-c hidden), the encoder’s last \
+            text: "All that passes from reader to writer is [one vector, c](#seq2seq-c hidden), the encoder’s last \
                    [state](hidden-state). It has {hidden} numbers, whether the source has 2 letters or 10. This narrow \
                    neck is the **bottleneck** of the [encoder-decoder](encoder-decoder), or **seq2seq** model.\n\n\
-                   Point at a letter on the left to read how far it moved the state.\n\n\
+                   Point at a letter on the left: how far did it move the state, and which letter moved it most?\n\n\
                    + Can an early letter get lost?\n\n\
                    Yes. What a later letter pushes out of the state is gone.",
             set: |_| {},
@@ -139,7 +140,8 @@ pub const SCRIPT: Script = Script {
             title: "Accuracy and length",
             text: "When is one vector too small? The curve shows how many [held-out](held-out) answers are \
                    correct to the last character, by length of source. To the right of the mark, sources are \
-                   longer than any in training. Press Train: where does the curve rise first? {lengths}",
+                   longer than any in training. Press Train: at which length does the curve rise next? The dashed line is \
+                   the curve halfway through training so far. {lengths}",
             set: |link| {
                 link.seq2seq.example = 2;
                 link.view = "lengths".to_owned();
@@ -185,12 +187,16 @@ pub const SCRIPT: Script = Script {
             text: "So far decoding was **greedy**: always the likeliest character. But a likely start may have only \
                    unlikely endings. [Beam search](beam-search) continues several beginnings, the **beam**, and keeps \
                    the likeliest few.\n\n\
-                   Train a little, then type a hard source. Is the beam’s best answer likelier than the greedy one, \
-                   and is it right?\n\n\
+                   Press “Find one”: it looks for a held-out source that only the beam gets right. How much likelier \
+                   is its answer? Then type a source of your own.\n\n\
                    + How likely is a whole answer?\n\n\
                    Its probability is the product of its characters’ probabilities. The table shows what the search \
                    found.",
-            set: |link| link.view = "beam".to_owned(),
+            // After the first steps only the beam gets this one right.
+            set: |link| {
+                link.seq2seq.example = 10;
+                link.view = "beam".to_owned();
+            },
             asks: &[],
         },
         Beat {
@@ -261,8 +267,8 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "The decoder has c only at its first step.",
-                    "In some models that is so, but here c is given again at every step. Look for what else the \
-                     decoder is given.",
+                    "In some models that is so, but here c is given again at every step: see the arrows from c. Look \
+                     for what else the decoder is given.",
                 ),
                 (
                     "Each letter the decoder writes is its next input, so a wrong one can mislead it.",

@@ -71,6 +71,18 @@ impl Chart {
         }
     }
 
+    /// Lines at these heights, with their numbers at the left edge.
+    fn heights(&self, pen: &mut Pen, labels: &mut Labels, heights: &[f64]) {
+        let (line, small) = (pen.paint.line(), (pen.font * 0.85).max(12.0));
+        for height in heights {
+            let y = self.at(0.0, *height).1;
+            let _ = write!(pen.svg, r#"<path d="M0 {y:.1}H{:.1}" stroke="{line}"/>"#, self.size.0);
+            labels.line((0.0, y - 0.5 * small), (1.4 * small, y - 0.5 * small));
+            let at = (0.0, y - 0.25 * small);
+            pen.haloed((Hue::Muted, false), small, at, Anchor::Start, &shown(*height, 0));
+        }
+    }
+
     /// The tangent of a place as far as `reach` to both sides, but neither out of the picture nor into the
     /// ground. Returns its ends, the upper one first.
     fn tangent(
@@ -139,7 +151,7 @@ const SLOPE: Hue = Hue::Gradient;
 
 pub const NUDGE: Board = Board {
     name: "slope",
-    title: "How steep the curve is",
+    title: "How steep the curve w² is",
     knobs: &[
         Knob { name: "place w", hue: PLACE, least: -2.0, most: 2.0, step: 0.1 },
         Knob { name: "nudge h", hue: NUDGED, least: 0.01, most: 1.0, step: 0.01 },
@@ -159,6 +171,9 @@ fn draw_nudge(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
     let font = pen.font;
     let chart = Chart { x: (-2.4, 4.2), y: (0.0, 9.6), size, foot: 4.2 * font };
     let mut labels = Labels::new(size);
+    chart.heights(pen, &mut labels, &[2.0, 4.0, 6.0, 8.0]);
+    let top = (0.0, font);
+    pen.haloed((Hue::Muted, false), (pen.font * 0.85).max(12.0), top, Anchor::Start, "height");
     chart.draw(pen, &mut labels, square);
     let (from, to) = (chart.at(w, square(w)), chart.at(w + h, square(w + h)));
     let ground = chart.at(0.0, 0.0).1;
@@ -192,6 +207,8 @@ fn draw_nudge(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
         labels.write(pen, (NUDGED, true), &places, &text);
     }
     write_slope(pen, &mut labels, ends, &format!("slope {}", shown(2.0 * w, 1)));
+    labels.write(pen, (PLACE, true), &around(from, font), "w");
+    labels.write(pen, (NUDGED, true), &around(to, font), "w + h");
     vec![
         Grip {
             at: to,
@@ -222,7 +239,7 @@ fn nudge_lines(numbers: &[f64]) -> Vec<Line> {
             ),
             (high - low) / h,
         ),
-        line("slope at w", format!("2 × {} = {}", term(w, 1), shown(2.0 * w, 1)), 2.0 * w),
+        line("slope at w", format!("2w = 2 × {} = {}", term(w, 1), shown(2.0 * w, 1)), 2.0 * w),
     ]
 }
 
@@ -305,6 +322,13 @@ fn walk(numbers: &[f64]) -> Vec<f64> {
     places
 }
 
+/// Around a handle, over it first.
+fn around(at: (f64, f64), font: f64) -> [Place; 6] {
+    let [a, b, c, d] = beside(at, font);
+    let over = |far: f64| ((at.0, at.1 + far * font + 0.35 * font), Anchor::Middle);
+    [over(-1.4), c, d, a, b, over(1.4)]
+}
+
 /// Beside a handle, on the right or on the left.
 fn beside((x, y): (f64, f64), font: f64) -> [Place; 4] {
     let far = 1.2 * font;
@@ -375,6 +399,13 @@ fn draw_valley(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
         write_slope(pen, &mut labels, ends, &format!("slope {}", shown(slope, 2)));
     }
     grips
+}
+
+/// Whether one more step would change no number on show.
+pub fn is_at_rest(numbers: &[f64]) -> bool {
+    let places = walk(numbers);
+    let now = places[places.len() - 1];
+    now.abs() > FAR || (numbers[6] * curve(&numbers[..5], now).1).abs() < 0.0005
 }
 
 /// Where the walk is now, as a ball over the handles.
@@ -449,7 +480,9 @@ fn valley_says(numbers: &[f64]) -> String {
     } else {
         "It rests, but not in the deepest place. The ground is level here, so it can’t go on."
     };
-    format!("After {count} the height is {}. {fate}", shown(height, 2))
+    let again =
+        if is_at_rest(numbers) { " Press “Back to the start” to walk again." } else { "" };
+    format!("After {count} the height is {}. {fate}{again}", shown(height, 2))
 }
 
 #[cfg(test)]

@@ -133,10 +133,14 @@ fn valley(page: Page) -> AnyView {
     let walk = move |steps: u32| {
         page.steps.set((page.steps.get_untracked() + steps).min(MOST_STEPS));
     };
-    let full = move || page.steps.get() >= MOST_STEPS;
+    let further = Signal::derive(move || vec![f64::from(page.steps.get())]);
+    let full = move || {
+        let mut numbers = wide(&page.valley.get());
+        numbers.extend(further.get());
+        page.steps.get() >= MOST_STEPS || numbers.len() < 8 || curves::is_at_rest(&numbers)
+    };
     view! {
-        <BoardView board=&curves::VALLEY numbers=page.valley
-            further=Signal::derive(move || vec![f64::from(page.steps.get())])>
+        <BoardView board=&curves::VALLEY numbers=page.valley further>
             <div class="start-buttons">
                 <button type="button" class="button" data-testid="valley-step" disabled=full
                     on:click=move |_| walk(1)>"One step"</button>

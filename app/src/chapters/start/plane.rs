@@ -356,7 +356,7 @@ fn arrows_say(numbers: &[f64]) -> String {
 }
 
 const X: Hue = Hue::Input;
-const ROWS: [(Hue, &str); 3] = [(Hue::Query, "row 1"), (Hue::Key, "row 2"), (Hue::Value, "row 3")];
+const ROWS: [Hue; 3] = [Hue::Query, Hue::Key, Hue::Value];
 /// The farthest of an input or a row.
 const MATRIX_REACH: f64 = 3.0;
 
@@ -366,12 +366,12 @@ pub const MATRIX: Board = Board {
     knobs: &[
         knob("x₁", X, MATRIX_REACH),
         knob("x₂", X, MATRIX_REACH),
-        knob("w₁₁", ROWS[0].0, MATRIX_REACH),
-        knob("w₁₂", ROWS[0].0, MATRIX_REACH),
-        knob("w₂₁", ROWS[1].0, MATRIX_REACH),
-        knob("w₂₂", ROWS[1].0, MATRIX_REACH),
-        knob("w₃₁", ROWS[2].0, MATRIX_REACH),
-        knob("w₃₂", ROWS[2].0, MATRIX_REACH),
+        knob("w₁₁", ROWS[0], MATRIX_REACH),
+        knob("w₁₂", ROWS[0], MATRIX_REACH),
+        knob("w₂₁", ROWS[1], MATRIX_REACH),
+        knob("w₂₂", ROWS[1], MATRIX_REACH),
+        knob("w₃₁", ROWS[2], MATRIX_REACH),
+        knob("w₃₂", ROWS[2], MATRIX_REACH),
     ],
     draw: draw_matrix,
     lines: matrix_lines,
@@ -399,52 +399,98 @@ fn rows(numbers: &[f64]) -> ((f64, f64), [Row; 3]) {
 fn draw_matrix(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
     let (x, rows) = rows(numbers);
     let (width, height) = size;
-    let (plane_size, rest, rest_size) = if width > 1.15 * height {
+    let font = pen.font;
+    let is_wide = width > 1.15 * height && width > 41.0 * font;
+    let (plane_size, rest, rest_size) = if is_wide {
         let wide = (width * 0.5).min(height * 1.2);
         ((wide, height), (wide + pen.font * 1.5, 0.0), (width - wide - pen.font * 1.5, height))
     } else {
-        let high = height - 8.5 * pen.font;
-        ((width, high), (0.0, high + 0.5 * pen.font), (width, 8.0 * pen.font))
+        let high = height - 8.0 * font;
+        ((width, high), (0.0, high + 0.5 * font), (width, 7.4 * font))
     };
     let plane = Plane::new((0.0, 0.0), plane_size, MATRIX_REACH);
     let labels = &mut Labels::new(plane_size);
     plane.rule(pen, labels);
     for (i, row) in rows.iter().enumerate() {
-        plane.arrow(pen, labels, ROWS[i].0, row.weights);
+        plane.arrow(pen, labels, ROWS[i], row.weights);
     }
     plane.arrow(pen, labels, X, x);
     for (i, row) in rows.iter().enumerate() {
-        plane.name(pen, labels, ROWS[i].0, row.weights, &(i + 1).to_string());
+        plane.name(pen, labels, ROWS[i], row.weights, &(i + 1).to_string());
     }
     plane.name(pen, labels, X, x, "x");
-    // A bar for each answer, from the line in the middle.
-    let font = pen.font;
-    let bars = (rest.0 + 5.2 * font, rest_size.0 - 10.0 * font);
-    let (zero, most) =
-        (bars.0 + bars.1 / 2.0, rows.iter().map(|row| row.answer.abs()).fold(3.0, f64::max));
-    let pitch = (rest_size.1 / 3.0).min(5.0 * font);
-    let top = rest.1 + (rest_size.1 - 3.0 * pitch) / 2.0;
-    let foot = top + 3.0 * pitch;
-    pen.wire(Hue::Muted, 1.5, &format!("M{zero:.1} {top:.1}V{foot:.1}"));
+    // The grids beside the bars of the answers, or over them.
+    let head = 1.6 * font;
+    let (grids_top, pitch) = match is_wide {
+        true => (rest.1 + 0.2 * height, 2.2 * font),
+        false => (rest.1 + head, (rest_size.1 - head) / 3.0),
+    };
+    let end = draw_grids(pen, (rest.0, grids_top), pitch, x, &rows);
+    let (left, top) = match is_wide {
+        true => (rest.0, grids_top + 3.0 * pitch + 2.0 * font),
+        false => (end + font, grids_top),
+    };
+    let reach = (rest.0 + rest_size.0 - left) / 2.0;
+    let (zero, most) = (left + reach, rows.iter().map(|row| row.answer.abs()).fold(3.0, f64::max));
+    pen.wire(Hue::Muted, 1.5, &format!("M{zero:.1} {top:.1}v{:.1}", 3.0 * pitch));
     for (i, Row { answer, .. }) in rows.iter().enumerate() {
-        let (hue, middle) = (ROWS[i].0, top + (i as f64 + 0.5) * pitch);
-        let long = answer / most * bars.1 / 2.0;
-        pen.text(
-            hue,
-            true,
-            (rest.0, middle + 0.35 * font),
-            Anchor::Start,
-            &format!("{} · x", ROWS[i].1),
-        );
-        let high = (pitch * 0.6).min(2.2 * font);
-        pen.shade(hue, (zero + long.min(0.0), middle - high / 2.0), (long.abs(), high), 0.75);
-        let end = rest.0 + rest_size.0;
-        pen.text(Hue::Ink, true, (end, middle + 0.35 * font), Anchor::End, &shown(*answer, 2));
+        let (middle, high) = (top + (i as f64 + 0.5) * pitch, 0.6 * pitch);
+        let long = answer / most * reach;
+        let place = (zero + long.min(0.0), middle - high / 2.0);
+        pen.shade(ROWS[i], place, (long.abs(), high), 0.75);
     }
     let mut grips: Vec<Grip> =
-        (0..3).map(|i| plane.grip(ROWS[i].0, (2 + 2 * i, 3 + 2 * i), rows[i].weights)).collect();
+        (0..3).map(|i| plane.grip(ROWS[i], (2 + 2 * i, 3 + 2 * i), rows[i].weights)).collect();
     grips.push(plane.grip(X, (0, 1), x));
     grips
+}
+
+/// The matrix as a grid, its rows one above the other, times x, and what that comes to. Returns where it
+/// ends on the right.
+fn draw_grids(
+    pen: &mut Pen,
+    (left, top): (f64, f64),
+    pitch: f64,
+    x: (f64, f64),
+    rows: &[Row; 3],
+) -> f64 {
+    let font = pen.font;
+    let base = |row: f64| top + (row + 0.5) * pitch + 0.35 * font;
+    let number = |pen: &mut Pen, hue: Hue, right: f64, row: f64, text: &str| {
+        pen.text(hue, true, (right, base(row)), Anchor::End, text);
+    };
+    // From the row of its name on: where it begins, how wide and how high it is, and its name.
+    let grid = |pen: &mut Pen, at: f64, wide: f64, (first, count): (f64, f64), name: &str| {
+        let (y, high, end) = (top + first * pitch, count * pitch, at + wide);
+        let tick = 0.35 * font;
+        let path = format!(
+            "M{:.1} {y:.1}H{at:.1}v{high:.1}h{tick:.1}M{:.1} {y:.1}H{end:.1}v{high:.1}h{:.1}",
+            at + tick,
+            end - tick,
+            -tick
+        );
+        pen.wire(Hue::Ink, 1.5, &path);
+        let small = (0.85 * font).max(12.0);
+        let over = (at + wide / 2.0, y - 0.4 * font);
+        pen.sized(Hue::Muted, false, small, over, Anchor::Middle, name);
+        end
+    };
+    let weights = left + 1.2 * font;
+    let input = grid(pen, weights, 7.4 * font, (0.0, 3.0), "matrix") + 0.7 * font;
+    let equals = grid(pen, input, 3.4 * font, (0.5, 2.0), "x");
+    let answers = equals + 1.8 * font;
+    let end = grid(pen, answers, 4.4 * font, (0.0, 3.0), "answers");
+    for (i, Row { weights: (across, up), answer }) in rows.iter().enumerate() {
+        let (hue, row) = (ROWS[i], i as f64);
+        pen.text(hue, true, (left, base(row)), Anchor::Start, &(i + 1).to_string());
+        number(pen, hue, weights + 3.2 * font, row, &shown(*across, 1));
+        number(pen, hue, weights + 6.9 * font, row, &shown(*up, 1));
+        number(pen, hue, end - 0.5 * font, row, &shown(*answer, 2));
+    }
+    number(pen, X, equals - 0.5 * font, 0.5, &shown(x.0, 1));
+    number(pen, X, equals - 0.5 * font, 1.5, &shown(x.1, 1));
+    pen.text(Hue::Ink, true, (equals + 0.9 * font, base(1.0)), Anchor::Middle, "=");
+    end
 }
 
 fn matrix_lines(numbers: &[f64]) -> Vec<Line> {
@@ -466,8 +512,10 @@ fn matrix_says(numbers: &[f64]) -> String {
     let (_, rows) = rows(numbers);
     let answers = rows.map(|row| shown(row.answer, 2)).join(", ");
     let best = (0..3).max_by(|&a, &b| rows[a].answer.total_cmp(&rows[b].answer)).unwrap_or(0);
-    format!(
-        "Two numbers went in, three came out: [{answers}]. Row {} gives the largest answer.",
-        best + 1
-    )
+    let ties = (0..3).filter(|&i| rows[best].answer - rows[i].answer < 0.005).count() > 1;
+    let largest = match ties {
+        true => "More than one row gives the largest answer.".to_owned(),
+        false => format!("Row {} gives the largest answer.", best + 1),
+    };
+    format!("Two numbers went in, and three came out: [{answers}]. {largest}")
 }

@@ -208,12 +208,16 @@ fn share_lines(numbers: &[f64]) -> Vec<Line> {
 
 fn shares_say(numbers: &[f64]) -> String {
     let (_, _, shares) = softmax(&numbers[..4]);
-    let best = (0..4).max_by(|&a, &b| shares[a].total_cmp(&shares[b])).unwrap_or(0);
-    format!(
-        "The letter “{}” has the largest share, {}. All shares are above 0, and together they are 100%.",
-        LETTERS[best],
-        percent(shares[best])
-    )
+    let most = shares.iter().copied().fold(0.0, f64::max);
+    let best = LETTERS.iter().zip(&shares).filter(|(_, share)| most - **share < 1e-9);
+    let best = best.map(|(letter, _)| format!("“{letter}”")).collect::<Vec<_>>();
+    let share = percent(most);
+    let largest = match &best[..] {
+        [one] => format!("The letter {one} has the largest share, {share}."),
+        [_, _, _, _] => format!("All four letters have the same share, {share}."),
+        some => format!("The letters {} have the largest share, {share} each.", some.join(" and ")),
+    };
+    format!("{largest} All shares are above 0, and they add up to 100%.")
 }
 
 const LINK: Hue = Hue::Gradient;
@@ -318,6 +322,18 @@ fn draw_chain(numbers: &[f64], (width, height): (f64, f64), pen: &mut Pen) -> Ve
         pen.text(Hue::Muted, false, at, Anchor::Middle, names[i]);
     }
     pen.wire(Hue::Muted, 1.5, &format!("M0 {zero:.1}H{width:.1}"));
+    // What they are measured by: it moves as they grow.
+    for side in if has_minus { &[1.0, -1.0][..] } else { &[1.0] } {
+        let (y, line) = (zero - side * unit, pen.hue(Hue::Muted));
+        // Writing to a String cannot fail.
+        let _ = write!(
+            pen.svg,
+            r#"<path d="M0 {y:.1}H{width:.1}" stroke="{line}" stroke-opacity="0.5" stroke-dasharray="2 4"/>"#
+        );
+        let at = (0.6 * font, y - side * 0.2 * font + if *side > 0.0 { 0.0 } else { 0.7 * font });
+        let small = (0.85 * font).max(12.0);
+        pen.sized(Hue::Muted, false, small, at, Anchor::Start, &shown(*side, 0));
+    }
     grips
 }
 
@@ -360,6 +376,16 @@ mod tests {
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         let (_, _, moved) = softmax(&[3.0, 2.0, 1.0, 0.0]);
         assert!(shares.iter().zip(&moved).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+
+    #[test]
+    fn letters_that_tie_are_said_to() {
+        let says = |scores: [f64; 4]| shares_say(&scores);
+        assert!(
+            says([2.0, 1.0, 0.0, -1.0]).starts_with("The letter “e” has the largest share, 64.4%.")
+        );
+        assert!(says([0.0; 4]).starts_with("All four letters have the same share, 25.0%."));
+        assert!(says([1.0, 1.0, 0.0, 0.0]).starts_with("The letters “e” and “a” have"));
     }
 
     #[test]

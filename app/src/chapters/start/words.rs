@@ -14,10 +14,10 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "To compare what words mean, a computer needs numbers. In 1958 Frank Rosenblatt presented the \
-                   perceptron, which multiplied each number in a list by a [weight](weight) and added up the results. \
-                   Every neural network in this course still does that. Here are the few calculations they all share. \
-                   Drag an arrow to begin.\n\n\
+            text: "To read, a computer must turn words into lists of numbers and calculate with them. \
+                   In 1958 Frank Rosenblatt presented the perceptron, which multiplied each number in a list by a \
+                   [weight](weight) and added up the results. Every neural network in this course still does that. \
+                   Here are the few calculations they all share. Drag an arrow to begin.\n\n\
                    + Do you need this chapter?\n\n\
                    You can skip it: in later chapters, the notes on new words lead back here.",
             set: |_| {},
@@ -57,9 +57,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Many questions at once",
-            text: "A **matrix** is a stack of lists, its rows. Each row asks the input x its own question, and their \
-                   dot product is the answer. All the answers are the [matrix product](matrix-product). Training \
-                   changes the numbers in the rows, the weights. Drag x, then arrow 2: which answers change?",
+            text: "A **matrix** is a stack of lists, its rows, drawn as a grid. Each row is an arrow, too. It asks \
+                   the input x its own question, and their dot product is the answer. All the answers are the \
+                   [matrix product](matrix-product). Training changes the numbers in the rows, the weights. Drag x, \
+                   then arrow 2: which answers change?",
             set: |link| link.view = "matrix".into(),
             asks: &[],
         },
@@ -79,7 +80,7 @@ pub const SCRIPT: Script = Script {
             title: "How steep is it?",
             text: "The **slope** says how fast the error, drawn here as height, rises if you turn a weight up a \
                    little. The slopes of all weights are the [gradient](gradient). Nudge w by h, and divide the rise \
-                   by h. Make h smaller and smaller: the result approaches the slope.",
+                   by h. Make h smaller and smaller: the result approaches the slope, which is 2w on this curve.",
             set: |link| link.view = "slope".into(),
             asks: &[],
         },

@@ -204,6 +204,21 @@ impl Columns {
         name_at(self.tokens.get(column).map_or("", String::as_str), column)
     }
 
+    /// The first position about which forward is wrong and both ways right.
+    pub fn only_both(&self) -> Option<usize> {
+        let is_right = |reader: Reader, at: usize| {
+            let said = self.rows.iter().filter(|row| row.reader == reader);
+            said.filter_map(|row| match &row.content {
+                Content::Answers(answers) => answers.get(at)?.as_ref()?.right,
+                Content::States { .. } => None,
+            })
+            .next()
+        };
+        (0..self.tokens.len()).find(|&at| {
+            is_right(Reader::Forward, at) == Some(false) && is_right(Reader::Both, at) == Some(true)
+        })
+    }
+
     /// How often the answers of `row` are right, and how many are asked for.
     pub fn score(row: &Row) -> Option<(usize, usize)> {
         let Content::Answers(answers) = &row.content else { return None };

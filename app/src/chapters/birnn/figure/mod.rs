@@ -115,7 +115,10 @@ pub fn TwoWayFigure(
                 <div class="birnn-band">
                     <strong>{reader.name()}</strong>
                     <span class="hint" data-testid=format!("birnn-score-{}", reader_id(reader))>
-                        {move || answers.get().map(|(right, of)| format!("{right} of {of} right here"))}
+                        {move || answers.get().map(|(right, of)| match columns.with(|c| c.ahead) {
+                            Some(ahead) => format!("guesses {ahead} ahead: {right} of {of} right here"),
+                            None => format!("guesses each letter while it is hidden: {right} of {of} right here"),
+                        })}
                     </span>
                     {beside.run(reader)}
                 </div>
@@ -133,7 +136,13 @@ pub fn TwoWayFigure(
         }
         .into_any()
     };
-    let title = Signal::stored("What each model makes of the sequence".to_owned());
+    let title = memo(move || match columns.with(|c| c.ahead) {
+        Some(ahead) => {
+            format!("What they read, and each model’s guesses about the symbol {ahead} ahead")
+        }
+        None => "What they read, and each model’s guesses about hidden letters".to_owned(),
+    });
+    let title = Signal::from(title);
     let empty = Signal::derive(move || length.get() == 0);
     let none = Signal::stored(None);
     let drawn = Memo::new_with_compare(move |_| Arc::new(columns.get()), |_, _| true);

@@ -8,17 +8,15 @@ use unroll_protocol::study::norm::{Axis, Layer};
 
 use super::{
     cells::{Cells, Grid, Place},
-    reading::{OUTPUT_LIMIT, Reading, amount, input_limit, shape},
+    reading::{OUTPUT_LIMIT, Reading, amount, input_limit, shape, times},
 };
 use crate::figures::{
     Matrix, Provenance, Slot, ValueMap,
-    canvas::use_latest,
     frame::{Files, Frame, choices},
     matrix_data::{matrix_csv, matrix_json},
     matrix_svg::matrix_svg,
     scale::ScaleBar,
     select::Pointing,
-    sight::use_visible,
     since::use_since,
     table::TableData,
     theme::use_colors,
@@ -43,22 +41,23 @@ fn compared(grid: &Grid, what: &str, name: &str) -> Matrix {
     }
 }
 
+/// What is drawn: the layer, how many means are taken (0 is all), and whether y is to be compared with x.
+pub type Shown = (Option<Arc<Layer>>, u32, bool);
+
 /// The figure, as large as its view. `row` (pressed, from 1; 0 is none), `example` and `feature`
-/// (the cell worked out) are written by it; `sweep` is how many means are taken, 0 being all, `undo`
-/// whether y is to be compared with x, and `children` what steers it, beside x.
+/// (the cell worked out) are written by it, and `children` is what steers it, beside x.
 #[component]
 pub fn CouplingFigure(
-    #[prop(into)] layer: Signal<Option<Arc<Layer>>>,
+    root: NodeRef<html::Section>,
+    shown: Memo<Arc<Shown>>,
     row: Slot<u32>,
     example: Slot<u32>,
     feature: Slot<u32>,
-    #[prop(into)] sweep: Signal<u32>,
-    #[prop(into)] undo: Signal<bool>,
     #[prop(into)] provenance: Signal<Provenance>,
     children: Children,
 ) -> impl IntoView {
-    let root = NodeRef::<html::Section>::new();
     let colors = use_colors();
+    let layer = memo(move || shown.get().0.clone());
     let title = Signal::derive(move || {
         layer.get().map_or("Normalization of a layer".to_owned(), |layer| {
             format!(
@@ -67,10 +66,6 @@ pub fn CouplingFigure(
             )
         })
     });
-    // What is drawn, at most once a frame and only in sight.
-    let wanted = Signal::derive(move || (layer.get(), sweep.get(), undo.get()));
-    let shown = use_latest(wanted, use_visible(root));
-    let layer = memo(move || shown.get().0.clone());
     let reading = memo(move || {
         let (layer, sweep, undo) = &*shown.get();
         layer.as_ref().map(|layer| Reading::of(layer, *sweep, *undo))
@@ -162,7 +157,7 @@ pub fn CouplingFigure(
                     <span class="visually-hidden">{format!("Press example {}: ", index + 1)}</span>
                     <span class="norm-row-text">{move || name(index)}</span>
                     <span class="norm-row-factor">
-                        {move || (pressed.get().0 == index + 1).then(|| format!("×{}", pressed.get().1))}
+                        {move || (pressed.get().0 == index + 1).then(|| times(pressed.get().1))}
                     </span>
                 </button>
             </li>
@@ -247,10 +242,11 @@ pub fn CouplingFigure(
             empty=Signal::derive(move || shape.get() == (0, 0)) table since=Some(ViewFn::from(compare))
             choices=choices("coupling", title, matrix, Signal::stored(None), provenance, colors, files)>
             <div class="figure-box norm-blocks" class:norm-over-batch=over_batch
+                class:norm-at-rest=move || pressed.get().0 == 0 && !undo.get()
                 style=move || format!("--rows:{}", shape.get().0.max(1))>
                 <div class="norm-block" role="group" aria-label="Before: x">
                     <div class="norm-head norm-head-x">
-                        <h4 data-part="x"><span class="role-input">"x"</span>" comes in: press a row"</h4>
+                        <h4 data-part="x"><span class="role-input">"x"</span>" comes in"</h4>
                         {children()}
                     </div>
                     <ol class="norm-rows">

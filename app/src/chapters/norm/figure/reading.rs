@@ -159,6 +159,11 @@ impl Reading {
     }
 }
 
+/// What a pressed row is multiplied by.
+pub fn times(factor: f32) -> String {
+    format!("×{factor}").replace('-', "−")
+}
+
 /// How far something moved, short; what did not move at all says 0.
 pub fn amount(value: f32) -> String {
     match value {
