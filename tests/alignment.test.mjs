@@ -293,11 +293,12 @@ test("settings name the model, and a model without attention has no matrix", asy
   assert.match(await byId(page, "settings-open").textContent(), /no attention/);
 });
 
-
 test("a model that the address gives stays when the story goes on", async (t) => {
-  const page = await open(t, "&alignment-hidden=20");
-  assert.equal(parameter(page, "alignment-hidden"), "20");
-  await page.keyboard.press("PageDown");
-  await eventually(() => parameter(page, "idea") === "1", "the second beat");
-  assert.equal(parameter(page, "alignment-hidden"), "20");
+  for (const [beat, next] of [["", "1"], ["&idea=1", "2"]]) {
+    const page = await open(t, `&alignment-hidden=20${beat}`);
+    assert.equal(parameter(page, "alignment-hidden"), "20");
+    await page.keyboard.press("PageDown");
+    await eventually(() => parameter(page, "idea") === next, "the next beat");
+    assert.equal(parameter(page, "alignment-hidden"), "20");
+  }
 });
