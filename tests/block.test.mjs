@@ -131,7 +131,7 @@ test("the terms' lines grow with training", async (t) => {
   await numberAt(readout, WARM + 50);
   // Layers wake early: the axis goes by factors, from step 1.
   assert.equal(await byId(page, "figure-block-growth").locator('[role="slider"]').getAttribute("aria-valuemin"), "1");
-  await eventually(async () => /was the first to wake, at step \d+|no layer is awake yet/.test(await byId(page, "block-growth-verdict").textContent()));
+  await eventually(async () => /(was|were) the first to wake, at step \d+|no layer is awake yet/.test(await byId(page, "block-growth-verdict").textContent()));
 });
 
 test("norms, attention or the feed-forward off, and retrained", async (t) => {

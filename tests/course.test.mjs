@@ -276,7 +276,30 @@ test("undo takes an idea back, and back to the start takes everything back", asy
   await byId(page, "idea-next").click();
   await byId(page, "back-to-start").click();
   await eventually(() => parameter(page, "idea") === null && parameter(page, "seed") === null);
+  await eventually(async () => (await beatTop(page, 0)) >= 0, "the first beat is in view");
   await paused(page);
+});
+
+/** How far below the top of the story's column a beat begins. */
+const beatTop = (page, number) => byId(page, `beat-${number}`).evaluate((beat) =>
+  beat.getBoundingClientRect().top - beat.closest(".story").getBoundingClientRect().top);
+
+test("a beat stays in view, though questions above it go with the models", async (t) => {
+  const page = await site.open(t, "?chapter=position&idea=6", { reducedMotion: "reduce" });
+  await opened(page, "position");
+  await paused(page);
+  for (const beat of [7, 8]) {
+    await byId(page, "idea-next").click();
+    await eventually(async () => {
+      const top = await beatTop(page, beat);
+      return top > 20 && top < 400;
+    }, `beat ${beat} is in view`);
+    // The models that it starts over take their first steps.
+    await paused(page);
+    await settled(page);
+    const top = await beatTop(page, beat);
+    assert(top > 20 && top < 400, `${top}`);
+  }
 });
 
 test("a chapter gone back to is as it was left, and nothing trains unseen", async (t) => {

@@ -108,6 +108,7 @@ pub fn ChapterFrame(
         .into_any();
     }
     use_print(store, beats, behind);
+    provide_context(beats);
     view! {
         <main id="main" class="chapter" data-testid=testid data-answers=answers>
             <Story title=info.title() before=script.before place=apart(further, Further::Place) beats told/>

@@ -10,7 +10,7 @@ use web_sys::{Element, HtmlElement};
 use super::{list::Neighbors, print::is_printing, undo::is_text_field};
 use crate::{
     controls::use_timer,
-    figures::{canvas::use_size, motion},
+    figures::{canvas::use_size, clock, motion},
     reactive::{effect, effect_with_last, memo},
     store::{Store, Way},
 };
@@ -31,6 +31,8 @@ pub struct Told {
 const VIEW: &str = "view";
 /// After so long without a further movement, the beat that was scrolled to is in focus.
 const SETTLED: Duration = Duration::from_millis(140);
+/// What a beat sets may change the height of those above it so long after it was brought into view.
+const CHANGING: f64 = 3000.0;
 /// How far below the column's top a beat that is brought into view begins, as a share of its height.
 const LEAD: f64 = 0.2;
 
@@ -90,6 +92,8 @@ pub struct Beats {
     sets: StoredValue<Vec<Option<SetStage>>>,
     /// The link as the last beat left it.
     told: StoredValue<Link>,
+    /// Asks for the beat in focus to be brought into view.
+    wanted: Trigger,
     pub number: Memo<u32>,
 }
 
@@ -101,7 +105,7 @@ pub fn use_beats(store: Store, sets: Vec<Option<SetStage>>) -> Beats {
     let link = store.link.get_untracked();
     let number = memo(move || store.link.with(|link| link.idea).min(last));
     let told = Link { chapter: link.chapter, seed: link.seed, ..Link::default() };
-    let beats = Beats { store, sets, told: StoredValue::new(told), number };
+    let beats = Beats { store, sets, told: StoredValue::new(told), wanted: Trigger::new(), number };
     match store.take_way() {
         Some(Way::Address(given)) => beats.begin(&link, |name| {
             // An address that names no beat opens the chapter's own view.
@@ -172,6 +176,13 @@ impl Beats {
         self.told.set_value(self.store.link.get_untracked());
     }
 
+    /// Begins with the first beat, once the link is that of a newcomer.
+    pub fn begin_anew(self) {
+        self.told.set_value(self.store.link.get_untracked());
+        self.show(0);
+        self.wanted.notify();
+    }
+
     /// Whether showing the beat leaves the model that trains as it is.
     pub fn keeps_model(self, number: u32) -> bool {
         let Some(set) = self.set_of(number) else { return false };
@@ -227,8 +238,10 @@ pub fn Story(
     let by_hand = StoredValue::new(false);
     let settled = use_timer();
     let number = beats.number;
+    let brought = StoredValue::new(f64::NEG_INFINITY);
     let bring = move || {
         by_hand.set_value(false);
+        brought.set_value(clock());
         request_animation_frame(move || {
             if let Some(column) = column.try_get_untracked().flatten() {
                 bring_into_view(&column, number.get_untracked());
@@ -242,6 +255,26 @@ pub fn Story(
         if number > 0 {
             request_animation_frame(move || bring_into_view(&column, number));
         }
+    });
+    effect_with_last(move |before: Option<()>| {
+        beats.wanted.track();
+        if before.is_some() {
+            bring();
+        }
+    });
+    // Questions come and go with the models, above the beat too.
+    let list = NodeRef::<html::Div>::new();
+    let height = use_size(list);
+    effect_with_last(move |before: Option<f64>| {
+        let now = height.get().height;
+        let is_fresh = !by_hand.get_value() && clock() - brought.get_value() < CHANGING;
+        if is_fresh
+            && before.is_some_and(|before| before != now)
+            && let Some(column) = column.get_untracked()
+        {
+            bring_into_view(&column, number.get_untracked());
+        }
+        now
     });
     // What takes some of the column's width, as a twin does, or all of it for a while, does not take the
     // reader's place: what was at the top is there again.
@@ -332,7 +365,7 @@ pub fn Story(
                 <h1 id="chapter-title" tabindex="-1">{title}</h1>
                 <div class="story-map">{place}</div>
             </div>
-            <div class="beats">{told.into_iter().enumerate().map(beat).collect_view()}</div>
+            <div class="beats" node_ref=list>{told.into_iter().enumerate().map(beat).collect_view()}</div>
             <Neighbors/>
             <div class="story-steps" role="group" aria-label="Sections of the story">
                 <button type="button" class="story-step" data-testid="idea-back" title="Page up"

@@ -6,7 +6,7 @@ use leptos::{ev, prelude::*};
 use unroll_protocol::{Link, link::Chapter};
 use wasm_bindgen::JsCast;
 
-use super::{Labs, print::is_printing};
+use super::{Labs, print::is_printing, story::Beats};
 use crate::{
     controls::{Timer, use_timer},
     corpora,
@@ -58,6 +58,7 @@ pub const WAYS_BACK: Fetch = part!(undo: View = ways_back);
 /// Undo, and back to the chapter's start.
 fn ways_back() -> AnyView {
     let (store, labs) = (expect_context::<Store>(), expect_context::<Labs>());
+    let beats = expect_context::<Beats>();
     let chapter = store.link.with_untracked(|link| link.chapter);
     let undo = use_undo(store);
     motion::be_ready();
@@ -68,7 +69,10 @@ fn ways_back() -> AnyView {
             <span aria-hidden="true">"↶"</span><span class="visually-hidden">"Undo"</span>
         </button>
         <button type="button" class="stage-icon" data-testid="back-to-start" title="Back to the start"
-            on:click=move |_| undo.back_to_start(&labs, chapter)>
+            on:click=move |_| {
+                undo.back_to_start(&labs, chapter);
+                beats.begin_anew();
+            }>
             <span aria-hidden="true">"⟲"</span><span class="visually-hidden">"Back to the start"</span>
         </button>
     }

@@ -45,7 +45,10 @@ impl Store {
                 }
             }
             Event::State { state, step } => {
-                self.pace.update_value(|pace| pace.sets_out = false);
+                // A model that was just built rests too, and so does one that takes a single step.
+                if state == RunState::Running || step > 0 {
+                    self.pace.update_value(|pace| pace.sets_out = false);
+                }
                 self.questions.went(state, step);
                 self.keep_pace();
                 if state == RunState::Paused {

@@ -92,22 +92,25 @@ fn look(source: Source) -> (Hue, Dash, f64) {
     }
 }
 
-/// The first layer whose term outgrew the token embedding, in words.
+/// The first layers whose terms outgrew the token embedding, in words.
 pub fn woke(growth: &Growth) -> String {
-    wakings(growth).first().map_or_else(
-        || "no layer is awake yet".to_owned(),
-        |(source, step)| format!("“{}” was the first to wake, at step {step}", source.name()),
-    )
+    let wakings = wakings(growth);
+    let Some((source, step)) = wakings.first() else { return "no layer is awake yet".to_owned() };
+    let first = match wakings.iter().filter(|(_, other)| other == step).count() - 1 {
+        0 => format!("“{}” was", source.name()),
+        more => format!("“{}” and {more} more were", source.name()),
+    };
+    format!("{first} the first to wake, at step {step}")
 }
 
 /// What the dots say, in words.
 fn order(growth: &Growth) -> String {
     let wakings = wakings(growth);
-    let later =
-        match wakings.split_first().and_then(|(_, later)| Some((later.len(), later.last()?.1))) {
-            Some((count, step)) => format!("; {count} more by step {step}"),
-            None => String::new(),
-        };
+    let mut later = wakings.iter().filter(|(_, step)| *step > wakings[0].1);
+    let later = match (later.clone().count(), later.next_back()) {
+        (count, Some((_, step))) => format!("; {count} more followed by step {step}"),
+        _ => String::new(),
+    };
     format!(
         "A dot marks where a term first grew longer than the token embedding. In this run, {}{later}.",
         woke(growth)
@@ -165,7 +168,10 @@ mod tests {
         let growth = grown();
         let both = [(Source::FeedForward(1), 8), (Source::Attention(1), 8)];
         assert_eq!(wakings(&growth), both);
-        assert!(order(&growth).ends_with("first to wake, at step 8; 1 more by step 8."));
+        assert!(
+            order(&growth)
+                .ends_with("“feed-forward 1” and 1 more were the first to wake, at step 8.")
+        );
         assert_eq!(gained_most(&growth), Some((Source::Token, 1.0, 4.0)));
         let start = Growth {
             steps: vec![0],

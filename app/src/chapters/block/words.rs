@@ -94,8 +94,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Which layer wakes first?",
             text: "So a block has two steps: **communicate, then compute**. Does training build them in that \
-                   order too? Each line shows one term’s length in the full model’s stream. Call a layer awake \
-                   when its term is longer than the token embedding. A dot marks where it wakes: in this run, {woke}.\n\n\
+                   order too? Each line shows one term’s length in the full model’s stream. A layer wakes \
+                   when its term first grows longer than the token embedding. A dot marks where: in this run, {woke}.\n\n\
                    + Why are layers asleep at first?\n\n\
                    At step 0 the weights are random and small, and so is what each layer adds. Then the layers \
                    wake up, some sooner than others. Another seed may give another order.",

@@ -46,7 +46,7 @@ pub const SCRIPT: Script = Script {
             text: "The doors that guard c are called [gates](gate): numbers from 0, shut, to 1, open. The [forget \
                    gate](#forget-gate weight) f says how much of c stays. The stronger the color, the more open the \
                    gate. {framed}\n\n\
-                   A unit that counts needs it open. Press a cell in another open row: does that unit count, too?\n\n\
+                   An open gate is not enough to count. Press a cell in another open row: does that unit count, too?\n\n\
                    + Why would a network want to forget?\n\n\
                    The first LSTM had no such gate, and on a long stream of input its cells could grow without \
                    limit. So in 2000 Gers, Schmidhuber and Cummins added a way to forget.",
@@ -130,7 +130,7 @@ pub const SCRIPT: Script = Script {
     tries: &[
         Trial {
             text: "Press a cell in the framed row. Now the forget gate of the counting unit is held open, so it can’t let \
-                   anything go. Does its count only ever go up?",
+                   anything go. Press c above: does its count only ever go up?",
             label: "Show the forget gates",
             id: "open",
             set: |link| {

@@ -100,14 +100,14 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Only the distance",
-            text: "Rotary encoding turns [queries](query) and [keys](key), each by its position. For the same two \
+            text: "Rotary encoding turns [queries](query) and [keys](key) by their positions. For the same two \
                    symbols, a score then depends only on their distance: look along a diagonal. ALiBi is simpler: \
-                   the farther apart, the lower the score. The models start over, and count back from the end. \
-                   Beside the scores, see which model learns it.\n\n\
+                   it favors what is near, the nearer the more. The models start over, and count back from the end. \
+                   Beside the scores: which learns it?\n\n\
                    + Why only the distance?\n\n\
                    Does a word matter because it is word number 412, or because it came right before? Rotary and \
-                   ALiBi bet on the second. But ALiBi always favors what is near, and one layer can’t single out a \
-                   far place with that: it gets {alibi} right at 8 symbols so far. With no positions at all, {none} \
+                   ALiBi bet on the second. But with ALiBi alone, one layer can’t single out a place that is \
+                   far: it gets {alibi} right at 8 symbols so far. With no positions at all, {none} \
                    are right.",
             set: |link| {
                 (link.position.encoding, link.position.from) = (Positions::Rotary, CountFrom::End);
