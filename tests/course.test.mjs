@@ -300,6 +300,12 @@ test("a beat stays in view, though questions above it go with the models", async
     const top = await beatTop(page, beat);
     assert(top > 20 && top < 400, `${top}`);
   }
+  // So does the one that a link opens.
+  await page.reload();
+  await opened(page, "position");
+  await paused(page);
+  await settled(page);
+  await eventually(async () => (await beatTop(page, 8)) > 20 && (await beatTop(page, 8)) < 400, "it is in view");
 });
 
 test("a chapter gone back to is as it was left, and nothing trains unseen", async (t) => {

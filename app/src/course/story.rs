@@ -10,7 +10,7 @@ use web_sys::{Element, HtmlElement};
 use super::{list::Neighbors, print::is_printing, undo::is_text_field};
 use crate::{
     controls::use_timer,
-    figures::{canvas::use_size, clock, motion},
+    figures::{canvas::use_size, motion},
     reactive::{effect, effect_with_last, memo},
     store::{Store, Way},
 };
@@ -31,8 +31,6 @@ pub struct Told {
 const VIEW: &str = "view";
 /// After so long without a further movement, the beat that was scrolled to is in focus.
 const SETTLED: Duration = Duration::from_millis(140);
-/// What a beat sets may change the height of those above it so long after it was brought into view.
-const CHANGING: f64 = 3000.0;
 /// How far below the column's top a beat that is brought into view begins, as a share of its height.
 const LEAD: f64 = 0.2;
 
@@ -238,10 +236,11 @@ pub fn Story(
     let by_hand = StoredValue::new(false);
     let settled = use_timer();
     let number = beats.number;
-    let brought = StoredValue::new(f64::NEG_INFINITY);
+    // The beat that was brought into view stays there until the learner does something in the column.
+    let pinned = StoredValue::new(false);
     let bring = move || {
         by_hand.set_value(false);
-        brought.set_value(clock());
+        pinned.set_value(true);
         request_animation_frame(move || {
             if let Some(column) = column.try_get_untracked().flatten() {
                 bring_into_view(&column, number.get_untracked());
@@ -253,6 +252,7 @@ pub fn Story(
     column.on_load(move |column| {
         let number = number.get_untracked();
         if number > 0 {
+            pinned.set_value(true);
             request_animation_frame(move || bring_into_view(&column, number));
         }
     });
@@ -267,10 +267,11 @@ pub fn Story(
     let height = use_size(list);
     effect_with_last(move |before: Option<f64>| {
         let now = height.get().height;
-        let is_fresh = !by_hand.get_value() && clock() - brought.get_value() < CHANGING;
-        if is_fresh
+        if pinned.get_value()
             && before.is_some_and(|before| before != now)
             && let Some(column) = column.get_untracked()
+            // Pages can be scrolled from outside the column, and browsers keep their place.
+            && matches!(Scroller::of(&column), Scroller::Column)
         {
             bring_into_view(&column, number.get_untracked());
         }
@@ -318,7 +319,10 @@ pub fn Story(
     // Where the whole page scrolls, as on phones.
     let listener = window_event_listener(ev::scroll, move |_| scrolled());
     on_cleanup(move || listener.remove());
-    let hand = move || by_hand.set_value(true);
+    let hand = move || {
+        by_hand.set_value(true);
+        pinned.set_value(false);
+    };
     let step = move |forward: bool| {
         if beats.step(forward) {
             bring();
@@ -354,10 +358,12 @@ pub fn Story(
         <section class="story" aria-label="Story" data-testid="story" node_ref=column
             on:scroll=move |_| { remember(); scrolled(); } on:wheel=move |_| hand() on:touchmove=move |_| hand()
             on:keydown=move |event: ev::KeyboardEvent| {
+                pinned.set_value(false);
                 if matches!(event.key().as_str(), "ArrowDown" | "ArrowUp" | "Home" | "End" | " ") { hand() }
             }
             // The scroll bar. What is pressed in a beat may be scrolled to by the browser, not by the hand.
             on:pointerdown=move |event: ev::PointerEvent| {
+                pinned.set_value(false);
                 if event.target() == event.current_target() { hand() }
             }>
             <div class="story-head">
