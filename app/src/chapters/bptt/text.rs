@@ -13,11 +13,10 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "By 1990 people could train recurrent networks, but these remembered only the last few steps. \
-                   In 1991 a student, Sepp Hochreiter, worked out why.\n\n\
+            text: "By 1990 people could train recurrent networks, but these remembered only the last few \
+                   steps. In 1991 a student, Sepp Hochreiter, worked out why.\n\n\
                    Here a plain recurrent network (RNN) and two newer kinds, an LSTM and a GRU, read a capital \
-                   letter. At the “?” after up to {gap} lowercase letters, each network must name it. One \
-                   example, and its answer:\n\n\
+                   letter. At the “?” after up to {gap} lowercase letters, each must name it. An example:\n\n\
                    {example}",
             // The question of a later beat is about the others.
             set: |link| link.bptt.shown = Shown::Rnn,
@@ -102,7 +101,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A second way back",
             text: "The LSTM has a second memory, the [cell](#cell cell). A forget gate, from 0 to 1, sets the share \
-                   that it keeps. Straight back along the cell, each step multiplies by this gate alone. More \
+                   it keeps. Straight back along the cell, each step multiplies by this gate alone. More \
                    gradient joins in through the state h. Here the gate’s bias starts at 3, so the gate starts \
                    almost fully open. {along-open}\n\n\
                    + Can the gradient grow along the cell?\n\n\

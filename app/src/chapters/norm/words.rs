@@ -13,36 +13,37 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "By 2015 deep networks were slow and delicate to train. Ioffe and Szegedy had the network itself \
-                   bring its numbers back into range. This is [normalization](normalization): subtract a mean, divide \
-                   by a spread. But a mean over which numbers? You will see two answers.\n\n\
-                   The network here, six layers deep, reads four characters and guesses the next. Each row is one \
-                   such piece of your sentence.",
+            text: "By 2015 deep networks were slow and delicate to train. Ioffe and Szegedy had the network \
+                   bring its numbers back into range. This is [normalization](normalization): subtract a mean, \
+                   divide by a spread. Over which numbers? You will see two answers.\n\n\
+                   The network here, six layers deep, reads four characters and guesses the next; each row is \
+                   four of your sentence.",
             set: |link| link.norm.row = 0,
             asks: &[],
         },
         Beat {
             title: "Does it help?",
-            text: "Three copies of the network start with the same weights and see the same batches. One is plain. The \
-                   others each use one of the two answers: BatchNorm or LayerNorm.\n\n\
-                   Which one falls behind? The losses in the bar below jump, because each comes from one small batch. \
-                   Here each point is the mean of 20.\n\n\
+            text: "Three copies of the network start with the same weights and see the same batches. One is \
+                   plain. The others use one answer each: BatchNorm or LayerNorm.\n\n\
+                   Which one falls behind? The losses in the bar below jump, because each comes from one small \
+                   batch. Here each point is the mean of 20.\n\n\
                    + How much did it help in 2015?\n\n\
-                   One of Ioffe and Szegedy’s image models then reached the same accuracy in a fourteenth of the steps.",
+                   One of Ioffe and Szegedy’s image models then reached the same accuracy in a fourteenth of \
+                   the steps.",
             set: |link| (link.norm.row, link.view) = (0, "losses".into()),
             asks: &["norm-loss"],
         },
         Beat {
             title: "Stuck at the limit",
-            text: "When its sum is far from 0, a [tanh](tanh) unit is stuck near 1 or −1, where its slope is almost 0. \
-                   It is **saturated**: hardly any [gradient](gradient) passes, and the weights below it, nearer the \
-                   input, hardly learn.\n\n\
-                   The histograms show the units’ outputs, their [activations](activation). Where do those of the \
-                   plain network pile up?\n\n\
+            text: "When its sum is far from 0, a [tanh](tanh) unit is stuck near 1 or −1, where its slope is \
+                   almost 0. It is **saturated**: hardly any [gradient](gradient) passes, and the weights \
+                   nearer the input hardly learn.\n\n\
+                   The histograms show the units’ outputs, their [activations](activation). Where do those of \
+                   the plain network pile up?\n\n\
                    + What pushes the sums so far from 0?\n\n\
-                   Choosing the weights that a network starts with is called [initialization](initialization). Here \
-                   they are too large on purpose. It is like a microphone turned up too far: every sound becomes the \
-                   same roar.",
+                   Choosing the weights that a network starts with is called [initialization](initialization). \
+                   Here they are too large on purpose. It is like a microphone turned up too far: every sound \
+                   becomes the same roar.",
             set: |link| link.view = "depth".into(),
             asks: &["norm-stuck"],
         },

@@ -23,16 +23,16 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "An inner product in place of the little network",
-            text: "Each token makes three vectors. Its [query](query) [q](#q query) says what it looks for, its \
-                   [key](key) [k](#k key) how it is found, and its [value](value) [v](#v value) what it hands \
-                   over. The [inner product](inner-product) of q and k is their score, and [softmax](softmax) \
-                   turns scores into shares. Click a cell: which product in its sum is largest?\n\n\
+            text: "Each token makes three vectors. Its [query](query) [q](#q query) says what it looks for, \
+                   its [key](key) [k](#k key) how it is found, and its [value](value) [v](#v value) what it \
+                   hands over. The [inner product](inner-product) of q and k is their score, and \
+                   [softmax](softmax) turns scores into shares. Click a cell: which product in its sum is \
+                   largest?\n\n\
                    + How can “who” find “fox”?\n\n\
                    If its query fits the key of “fox,” it gets a large share of the value of “fox.” Here each \
-                   token is a single character, so no token is a whole word. The cell shown first says how much the \
-                   space after “who” takes from the x of “fox.” In layer 1 a token knows only its own character \
-                   and place, so it finds letters, not yet words. Each of the three vectors is made with a \
-                   learned matrix of its own. For the score, multiply q and k number by number, and add up.",
+                   token is a single character, so no token is a whole word: in layer 1 a token knows only its \
+                   own character and place. The cell shown first says how much the space after “who” takes \
+                   from the x of “fox.” Each vector is made with a learned matrix of its own.",
             set: |_| {},
             asks: &["qkv-two"],
         },
@@ -53,8 +53,8 @@ pub const SCRIPT: Script = Script {
             title: "Why scores are divided",
             text: "A score adds up dₖ products, one for each place in q and k. The more products, the farther \
                    apart the scores: one runs ahead, softmax gives it nearly everything, and less gradient gets \
-                   through. So each score is divided by the square root of dₖ. Drag the width: compare the \
-                   divided scores with the undivided ones.\n\n\
+                   through. So each score is divided by the square root of dₖ. Drag the width, and compare \
+                   divided with undivided scores.\n\n\
                    + Why the square root?\n\n\
                    Here q and k each hold {width} random numbers, with mean 0 and variance 1. The variance says \
                    how far apart their scores lie: about dₖ before the division by √dₖ, and about 1 after it.\n\n\

@@ -127,10 +127,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One vector in between",
-            text: "All that passes from reader to writer is [one vector, c](#seq2seq-c hidden), the encoder’s last \
-                   [state](hidden-state). It has {hidden} numbers, whether the source has 2 letters or 10. This narrow \
-                   neck is the **bottleneck** of the [encoder-decoder](encoder-decoder), or **seq2seq** model.\n\n\
-                   Point at a letter on the left: how far did it move the state, and which letter moved it most?\n\n\
+            text: "All that passes from reader to writer is [one vector, c](#seq2seq-c hidden), the encoder’s \
+                   last [state](hidden-state). It has {hidden} numbers, whether the source has 2 letters or \
+                   10. This narrow neck is the **bottleneck** of the [encoder-decoder](encoder-decoder), or \
+                   **seq2seq** model.\n\n\
+                   Point at the letters on the left: which of them moved the state most?\n\n\
                    + Can an early letter get lost?\n\n\
                    Yes. What a later letter pushes out of the state is gone.",
             set: |_| {},
@@ -139,9 +140,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Accuracy and length",
             text: "When is one vector too small? The curve shows how many [held-out](held-out) answers are \
-                   correct to the last character, by length of source. To the right of the mark, sources are \
-                   longer than any in training. Press Train: at which length does the curve rise next? The dashed line is \
-                   the curve halfway through training so far. {lengths}",
+                   correct to the last character, by length of source. Right of the mark, sources are longer \
+                   than any in training. Press Train: at which length does the curve rise next? Dashed: the \
+                   curve halfway through training so far. {lengths}",
             set: |link| {
                 link.seq2seq.example = 2;
                 link.view = "lengths".to_owned();
@@ -184,14 +185,14 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A good start can end badly",
-            text: "So far decoding was **greedy**: always the likeliest character. But a likely start may have only \
-                   unlikely endings. [Beam search](beam-search) continues several beginnings, the **beam**, and keeps \
-                   the likeliest few.\n\n\
-                   Press “Find one”: it looks for a held-out source that only the beam gets right. How much likelier \
-                   is its answer? Then type a source of your own.\n\n\
+            text: "So far decoding was **greedy**: always the likeliest character. But a likely start may have \
+                   only unlikely endings. [Beam search](beam-search) continues several beginnings, the \
+                   **beam**, and keeps the likeliest few.\n\n\
+                   Press “Find one”: it looks for a held-out source only the beam gets right. How much \
+                   likelier is its answer? Then type your own source.\n\n\
                    + How likely is a whole answer?\n\n\
-                   Its probability is the product of its characters’ probabilities. The table shows what the search \
-                   found.",
+                   Its probability is the product of its characters’ probabilities. The table shows what the \
+                   search found.",
             // After the first steps only the beam gets this one right.
             set: |link| {
                 link.seq2seq.example = 10;

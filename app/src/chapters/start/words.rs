@@ -57,9 +57,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Many questions at once",
-            text: "A **matrix** is a stack of lists, its rows, drawn as a grid. Each row is an arrow, too. It asks \
-                   the input x its own question, and their dot product is the answer. All the answers are the \
-                   [matrix product](matrix-product). Training changes the numbers in the rows, the weights. Drag x, \
+            text: "A **matrix** is a stack of lists, its rows, drawn as a grid. Each row is an arrow, too. It \
+                   asks the input x its own question; the answer is their dot product. All the answers are the \
+                   [matrix product](matrix-product). Training changes the rows’ numbers, the weights. Drag x, \
                    then arrow 2: which answers change?",
             set: |link| link.view = "matrix".into(),
             asks: &[],
