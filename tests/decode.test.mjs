@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
 import {
-  byId, chooseView, drawn, eventually, exported, HEAD_START, ledOn, live, number, numberUntil, openSettings, parameter, paused,
-  settled, staysFree, train, useSite,
+  byId, chooseView, drawn, eventually, exported, HEAD_START, ledOn, live, noted, number, numberUntil, openSettings, parameter,
+  paused, settled, staysFree, train, useSite,
 } from "./harness.mjs";
 
 const site = useSite();
@@ -80,9 +80,10 @@ test("a model that nobody has trained takes its first steps by itself, and is no
   assert.equal(await text(page, "warmed"), hint);
   // It is at hand still: another one takes its place at once, and its first steps.
   await openSettings(page);
+  const became = await noted(page, "loss-step");
   await byId(page, "control-layers").fill("1");
   await byId(page, "control-layers").press("Enter");
-  await numberUntil(page, "loss-step", (step) => step < HEAD_START, "less");
+  await became((step) => step < HEAD_START, "less");
   await ledOn(page);
   assert.equal(await text(page, "warmed"), hint);
   assert.equal(await byId(page, "bring-back").count(), 0, "there is nothing to go back to");

@@ -352,6 +352,25 @@ export function asNumber(text) {
   return match ? Number(match[0]) : Number.NaN;
 }
 
+/**
+ * Notes every text that `id` shows from now on. What it returns waits until a number among them satisfies a
+ * condition: on a busy machine what passes by may be over before the press that began it has returned.
+ */
+export async function noted(page, id) {
+  const shown = await page.evaluateHandle((id) => {
+    const texts = [];
+    const note = () => {
+      const text = document.querySelector(`[data-testid="${id}"]`)?.textContent;
+      if (text !== undefined && text !== texts.at(-1)) texts.push(text);
+    };
+    note();
+    new MutationObserver(note).observe(document, { subtree: true, childList: true, characterData: true });
+    return texts;
+  }, id);
+  return (condition, what) =>
+    eventually(async () => (await shown.jsonValue()).some((text) => condition(asNumber(text))), `${id} becomes ${what}`);
+}
+
 /** Waits until the number shown by `id` satisfies `condition`; returns it. */
 export async function numberUntil(page, id, condition, what = String(condition)) {
   const element = byId(page, id);

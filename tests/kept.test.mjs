@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
 import {
-  asNumber, byId, closeNotices, closeSettings, crash, eventually, exported, live, number, numberUntil, openSettings, parameter,
-  paused, said, settled, stepTo, useSite,
+  asNumber, byId, closeNotices, closeSettings, crash, eventually, exported, live, noted, number, numberUntil, openSettings,
+  parameter, paused, said, settled, stepTo, useSite,
 } from "./harness.mjs";
 
 const site = useSite();
@@ -614,8 +614,9 @@ test("back to the start forgets what is kept of the chapter", async (t) => {
 test("the death of a chapter's engine costs no more than was trained since", async (t) => {
   const page = await site.open(t, RNN, { allow: [/boom/] });
   await rests(page, WARM);
+  const became = await noted(page, "loss-step");
   await crash(page, "trains the model again from the start");
-  await numberUntil(page, "loss-step", (step) => step < WARM, "the first steps again");
+  await became((step) => step < WARM, "the first steps again");
   await rests(page, WARM);
   await closeNotices(page);
   await keptAt(page, WARM + 4);
