@@ -5,6 +5,7 @@ import { test } from "./harness.mjs";
 import {
   CHAPTERS,
   STUDIES,
+  VIEWPORTS,
   beat,
   byId,
   chooseView,
@@ -306,6 +307,24 @@ test("a beat stays in view, though questions above it go with the models", async
   await paused(page);
   await settled(page);
   await eventually(async () => (await beatTop(page, 8)) > 20 && (await beatTop(page, 8)) < 400, "it is in view");
+});
+
+test("on a phone, too, a link’s beat is under the stage, until the learner scrolls", async (t) => {
+  const page = await site.open(t, "?chapter=seq2seq&idea=7", { viewport: VIEWPORTS.phone, hasTouch: true, isMobile: true });
+  await opened(page, "seq2seq");
+  await paused(page);
+  await settled(page);
+  const below = () => byId(page, "beat-7").evaluate((beat) =>
+    beat.getBoundingClientRect().top - document.querySelector(".stage").getBoundingClientRect().bottom);
+  await eventually(async () => Math.abs((await below()) - 16) < 2, "it is there");
+  await page.mouse.wheel(0, 150);
+  await eventually(async () => (await below()) < -100, "it is scrolled away");
+  // What makes the story longer or shorter does not bring it back.
+  await byId(page, "story").evaluate((story) => {
+    story.querySelector('[data-testid="beat-2"]').style.paddingBottom = "99px";
+    return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  });
+  assert((await below()) < -100, "it stays away");
 });
 
 test("a chapter gone back to is as it was left, and nothing trains unseen", async (t) => {

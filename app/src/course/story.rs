@@ -236,8 +236,32 @@ pub fn Story(
     let by_hand = StoredValue::new(false);
     let settled = use_timer();
     let number = beats.number;
-    // The beat that was brought into view stays there until the learner does something in the column.
+    // The beat that was brought into view stays there until the learner does something in the column, or
+    // anywhere where the whole page scrolls, as on phones.
     let pinned = StoredValue::new(false);
+    // What was at the column's top when the learner last did something.
+    let top = StoredValue::new_local(None::<(Element, f64)>);
+    let remember = move || {
+        let found = column.try_get_untracked().flatten().and_then(|column| at_top(&column));
+        if found.is_some() {
+            top.try_set_value(found);
+        }
+    };
+    let touched = move || {
+        remember();
+        let column = column.try_get_untracked().flatten();
+        if column.is_some_and(|column| matches!(Scroller::of(&column), Scroller::Page)) {
+            pinned.set_value(false);
+        }
+    };
+    let pressed = window_event_listener(ev::pointerdown, move |_| touched());
+    let typed = window_event_listener(ev::keydown, move |_| touched());
+    let wheeled = window_event_listener(ev::wheel, move |_| touched());
+    on_cleanup(move || {
+        pressed.remove();
+        typed.remove();
+        wheeled.remove();
+    });
     let bring = move || {
         by_hand.set_value(false);
         pinned.set_value(true);
@@ -264,14 +288,12 @@ pub fn Story(
     });
     // Questions come and go with the models, above the beat too.
     let list = NodeRef::<html::Div>::new();
-    let height = use_size(list);
-    effect_with_last(move |before: Option<f64>| {
-        let now = height.get().height;
+    let (height, size) = (use_size(list), use_size(column));
+    effect_with_last(move |before: Option<[f64; 2]>| {
+        let now = [height.get().height, size.get().height];
         if pinned.get_value()
             && before.is_some_and(|before| before != now)
             && let Some(column) = column.get_untracked()
-            // Pages can be scrolled from outside the column, and browsers keep their place.
-            && matches!(Scroller::of(&column), Scroller::Column)
         {
             bring_into_view(&column, number.get_untracked());
         }
@@ -279,20 +301,6 @@ pub fn Story(
     });
     // What takes some of the column's width, as a twin does, or all of it for a while, does not take the
     // reader's place: what was at the top is there again.
-    let top = StoredValue::new_local(None::<(Element, f64)>);
-    let remember = move || {
-        let found = column.try_get_untracked().flatten().and_then(|column| at_top(&column));
-        if found.is_some() {
-            top.try_set_value(found);
-        }
-    };
-    let pressed = window_event_listener(ev::pointerdown, move |_| remember());
-    let typed = window_event_listener(ev::keydown, move |_| remember());
-    on_cleanup(move || {
-        pressed.remove();
-        typed.remove();
-    });
-    let size = use_size(column);
     effect_with_last(move |before: Option<f64>| {
         let now = size.get().width;
         if before.is_some_and(|before| before != now)
