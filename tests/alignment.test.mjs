@@ -119,6 +119,17 @@ test("the line is yet to come when the chapter opens, and rows keep their height
   assert.match(await story(6), /Over the lengths trained on, 1 to 8, /);
 });
 
+test("who comes back from the dates finds the letters as they were left", async (t) => {
+  const page = await site.open(t, "?chapter=alignment&idea=4");
+  await rested(page, WARM);
+  const step = await train(page, WARM + 30);
+  await page.keyboard.press("PageDown");
+  await numberUntil(page, "loss-step", (now) => now === WARM, "the dates begin anew");
+  await train(page, WARM + 20);
+  await page.keyboard.press("PageDown");
+  await numberUntil(page, "loss-step", (now) => now === step, `${step} again`);
+});
+
 test("the decoder is stepped one character at a time", async (t) => {
   const page = await open(t);
   const whole = await output(page);
@@ -131,6 +142,8 @@ test("the decoder is stepped one character at a time", async (t) => {
     assert.equal(await byId(page, `alignment-output-0-${count - 1}`).getAttribute("aria-selected"), "true");
     assert.match(await byId(page, "alignment-progress").textContent(), new RegExp(`character ${count} of`));
   }
+  // The story speaks of the row on show.
+  await eventually(async () => /For character 3, |No character stands out/.test(await byId(page, "beat-2").innerText()));
   await byId(page, "alignment-back").click();
   await eventually(async () => parameter(page, "alignment-steps") === "2");
   await byId(page, "alignment-all").click();
@@ -161,7 +174,7 @@ test("two ways to look back stand side by side, each with its matrix", async (t)
   await byId(page, "figure-alignment-weights-beside").waitFor();
   await rested(page, WARM);
   await byId(page, "alignment-output-1-0").hover();
-  await eventually(async () => /Luong dot read/.test(await byId(page, "alignment-weights-beside-readout").textContent()));
+  await eventually(async () => /^For .+ it read /.test(await byId(page, "alignment-weights-beside-readout").textContent()));
   assert(Math.abs(sum(await shares(page)) - 1) < 1e-4);
 });
 

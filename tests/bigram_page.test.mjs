@@ -91,7 +91,7 @@ test("smoothed, a row shows what each count had and has, and no answer that nobo
 
 test("any character's row can be had from the list, also without the matrix having room for it", async (t) => {
   const page = await opened(t, "&bigram-shown=5");
-  assert.match(await text(page, "bigram-cut"), /The 5 most frequent of 56/);
+  assert.match(await text(page, "bigram-cut"), /The most frequent 5 of 56/);
   // Undo knows of what changes once it is there; it is fetched behind the first picture.
   await byId(page, "undo").waitFor();
   await byId(page, "control-bigram-row").selectOption({ label: "‘z’" });
@@ -100,6 +100,26 @@ test("any character's row can be had from the list, also without the matrix havi
   await eventually(() => parameter(page, "bigram-row") === "122");
   await byId(page, "undo").click();
   await byId(page, "check-bigram-row").waitFor();
+});
+
+test("on a phone a pair is chosen from lists, what it says is in sight, and one box scrolls", async (t) => {
+  const viewport = { width: 390, height: 844 };
+  const page = await site.open(t, "?chapter=bigram&idea=4&bigram-view=trained", { viewport });
+  await live(page, "bigram-matrix");
+  await byId(page, "control-bigram-row").selectOption({ label: "‘t’" });
+  await byId(page, "control-bigram-next").selectOption({ label: "‘h’" });
+  const readout = byId(page, "bigram-matrix-readout");
+  await eventually(async () => /^After ‘t’, ‘h’ came .* gradient /.test(await readout.textContent()));
+  const [said, room] = await Promise.all([readout.boundingBox(), page.locator(".stage-view").boundingBox()]);
+  assert(said.y >= room.y && said.y + said.height <= room.y + room.height, JSON.stringify([said, room]));
+  const scrollers = await page.locator(".view *").evaluateAll((all) =>
+    all.filter((e) => e.scrollHeight > e.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(e).overflowY)).map((e) => e.className));
+  assert.deepEqual(scrollers, []);
+  // Cells of all characters would be too small for a finger; one that is rare is among them once it is chosen.
+  const labels = async () => (await exported(page, "bigram-matrix")).axes[0].labels;
+  assert.equal((await labels()).length, 20);
+  await byId(page, "control-bigram-row").selectOption({ label: "‘z’" });
+  await eventually(async () => (await labels()).includes("z"));
 });
 
 test("the pairs that cost the raw counts everything are named", async (t) => {
@@ -182,7 +202,7 @@ test("a text of two characters, and characters of all kinds", async (t) => {
   const kinds = Array.from({ length: 300 }, (_, i) => String.fromCodePoint(0x4e00 + i));
   await own(Array.from({ length: 3000 }, (_, i) => kinds[(i * 7) % 300]).join(""));
   await openView(page, "table");
-  await eventually(async () => /The 60 most frequent of 301/.test(await text(page, "bigram-cut")));
+  await eventually(async () => /The most frequent 60 of 301/.test(await text(page, "bigram-cut")));
   assert.equal(await byId(page, "control-bigram-row").locator("option").count(), 302);
 });
 

@@ -120,6 +120,13 @@ test("without residuals: the loss stands and the gradient dies", async (t) => {
   await addsUp(page, 2);
 });
 
+test("on a phone, what the residuals are for is in sight", async (t) => {
+  const page = await opened(t, "&idea=3", { viewport: { width: 390, height: 844 } });
+  await live(page, "block-depth");
+  const box = await byId(page, "figure-block-depth").boundingBox();
+  assert(box.x >= 0 && box.x + box.width <= 390, `from ${box.x}, ${box.width} wide`);
+});
+
 test("the terms' lines grow with training", async (t) => {
   const page = await opened(t);
   await openView(page, "growth");
@@ -131,7 +138,7 @@ test("the terms' lines grow with training", async (t) => {
   await numberAt(readout, WARM + 50);
   // Layers wake early: the axis goes by factors, from step 1.
   assert.equal(await byId(page, "figure-block-growth").locator('[role="slider"]').getAttribute("aria-valuemin"), "1");
-  await eventually(async () => /(was|were) the first to wake, at step \d+|no layer is awake yet/.test(await byId(page, "block-growth-verdict").textContent()));
+  await eventually(async () => /embedding: (attn|feed) \d.* at step \d+.* of these \d+ are longer than it\./.test(await byId(page, "block-growth-verdict").textContent()));
 });
 
 test("norms, attention or the feed-forward off, and retrained", async (t) => {

@@ -115,7 +115,7 @@ test("the lab begins with its writing, also of a model that is trained, and with
   await page.reload();
   await live(page, "decode");
   assert.equal(await temperature.inputValue(), "0.8");
-  for (const [idea, value] of [["", "1"], ["&idea=1", "0"], ["&idea=1&temperature=0.7", "0.7"]]) {
+  for (const [idea, value] of [["", "1"], ["&idea=3", "0.5"], ["&idea=3&temperature=0.7", "0.7"]]) {
     await page.goto(`${site.url}?chapter=decode${SMALL}${idea}`);
     await live(page, "decode");
     assert.equal(await temperature.inputValue(), value, idea);
@@ -172,6 +172,37 @@ test("what is written is seen, however long the sentence is", async (t) => {
   await eventually(atEnd, "the end is seen");
   await chooseView(page, "beside");
   await eventually(atEnd, "in another view too");
+});
+
+test("on a phone no picture makes its view grow, and the sliders stay in sight", async (t) => {
+  const page = await open(t, "choose", SMALL, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+  for (const view of ["choose", "beside", "tree", "surprise", "cache"]) {
+    await chooseView(page, view);
+    await live(page, { choose: "decode" }[view] ?? view);
+    await settled(page);
+    const height = () => page.evaluate(() => document.querySelector(".view").scrollHeight);
+    // A picture that has its height from its room, and gives it, grows in each frame.
+    const heights = [];
+    for (let i = 0; i < 12; i++) {
+      await drawn(page);
+      heights.push(await height());
+    }
+    assert.equal(heights.at(-1), heights[4], `${view}: ${heights}`);
+  }
+  await chooseView(page, "choose");
+  await live(page, "decode");
+  await settled(page);
+  const ends = () => page.evaluate(() => {
+    const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+    const [view, strip] = [box(".view"), box(".probe-strip")];
+    const sliders = [...document.querySelectorAll(".decode-side input")].map((slider) => slider.getBoundingClientRect());
+    return { foot: view.bottom, wide: strip.width / view.width, first: sliders[0].top, last: sliders.at(-1).bottom };
+  });
+  const { foot, wide, first, last } = await ends();
+  assert(last <= foot && first > foot - 120, "at the foot");
+  assert(wide > 0.9, "and the sentence has a line");
+  await page.evaluate(() => document.querySelector(".view").scrollTo(0, 80));
+  assert.equal((await ends()).last, last, "also where it scrolls");
 });
 
 test("the picture is read by keyboard alone", async (t) => {

@@ -90,7 +90,9 @@ test("a click opens the full arithmetic, which multiplies out", async (t) => {
   const pinned = byId(page, "gates-pinned");
   await pinned.waitFor();
   await eventually(() => parameter(page, "gates-unit") === "4" && parameter(page, "gates-at") === "8");
-  await eventually(async () => /^unit 4 at .*\(8\): c = f · c before \+ i · g = /.test(await pinned.textContent()));
+  await eventually(async () =>
+    /^unit 4 at .*\(8\): c = f · c before \+ i · g = .*\. Correlation with the bracket depth: −?[01]\.\d{3}\./.test(await pinned.textContent()),
+  );
   await byId(page, "gates-to-circuit").click();
   await page.locator('[data-testid="view-circuit"][aria-selected="true"]').waitFor();
   const figure = await live(page, "gates-circuit");
@@ -326,6 +328,9 @@ test("odd sentences: empty, unknown, too long, the text of the learner", async (
   const input = byId(page, "probe-input");
   await input.fill("");
   await eventually(async () => (await byId(page, "probe-problem").textContent()).includes("empty"));
+  await byId(page, "gates-bracketed").click();
+  await eventually(async () => (await input.inputValue()) === "(a(b(c(d");
+  await eventually(async () => /of 8 answers/.test(await outcome(page)));
   await input.fill("a(b[é世])");
   await eventually(async () => (await byId(page, "probe-problem").textContent()) === "");
   await eventually(async () => /of 8 answers/.test(await outcome(page)));
@@ -345,6 +350,13 @@ test("odd sentences: empty, unknown, too long, the text of the learner", async (
   await input.fill("wheel 世");
   await eventually(async () => /世/.test(await byId(page, "probe-note").textContent()));
   await eventually(async () => /of 6 answers/.test(await outcome(page)));
+});
+
+test("beside a twin the choices take a second line, and none is cut", async (t) => {
+  const page = await site.open(t, "?chapter=gates&twin=gates-cell:gru", { viewport: { width: 1280, height: 720 } });
+  const bars = page.locator(".gates-bar");
+  const hidden = () => bars.evaluateAll((bars) => bars.map((bar) => bar.scrollWidth - bar.clientWidth));
+  await eventually(async () => (await hidden()).join() === "0,0");
 });
 
 test("the projected LSTM and Cho's form show their own arithmetic", async (t) => {

@@ -54,7 +54,8 @@ test("a first visit begins with what the untrained model writes, and where its h
     assert(row.slice(query + 1).every((weight) => weight === 0), "the future is blocked");
   }
   assert.equal(experiment.seed, 1);
-  // Once it has trained, the story says so.
+  // A link may begin here: then the story says where it writes. Once it has trained, it says that.
+  await beat(page).getByText("Open the view “Writing”. This GPT knows").waitFor();
   await openView(page, "writing");
   const step = await train(page, 10);
   await eventually(async () => Number((await byId(page, "sample-text").getAttribute("data-step"))) === step, "written anew");

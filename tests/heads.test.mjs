@@ -216,3 +216,21 @@ test("long and short sentences, three heads, and text too short to measure on", 
   assert.equal(await page.locator(".head-grid .head").count(), 8);
 });
 
+
+test("on a phone, what a cell comes to and what a head costs are in sight", async (t) => {
+  const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+  const page = await open(t, "&heads-off=1.1&heads-switching=1&heads-query=10&heads-key=9", phone);
+  const seen = (part) => part.evaluate((part) => {
+    const [box, room] = [part, part.closest(".attention-inspector, .view")].map((element) => element.getBoundingClientRect());
+    return box.width > 0 && box.left >= room.left && box.right <= room.right && box.top >= room.top && box.bottom <= room.bottom;
+  });
+  for (const id of ["dot", "scaled", "exponent", "weight"]) {
+    await eventually(() => seen(byId(page, `inspector-${id}`)), `${id} is in sight`);
+  }
+  await costs(page);
+  for (const name of ["cost", "entropy", "previous"]) assert(await seen(stat(page, 1, 4, name)), `${name} is in sight`);
+  await openView(page, "heads");
+  for (const id of ["heads-change", "heads-after", "head-l2-h4"]) {
+    await eventually(() => seen(byId(page, id)), `${id} is in sight`);
+  }
+});

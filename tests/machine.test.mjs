@@ -143,6 +143,35 @@ test("on a phone the last tokens and the part of each step are in sight", async 
   }
 });
 
+test("on a phone the story is walked backward, and no box hides what it tells of", async (t) => {
+  const query = SMALL.replace("&machine-rows=24", "&idea=8");
+  const page = await site.open(t, `?chapter=machine${query}`, {
+    viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true,
+  });
+  await live(page, "machine-transformer");
+  const stage = (words) => eventually(async () => (await byId(page, "machine-stage").textContent()) === words, words);
+  for (const words of ["7 of 7: Next token", "6 of 7: Other blocks", "5 of 7: Feed-forward"]) {
+    await byId(page, "idea-back").click();
+    await stage(words);
+    await live(page, "machine");
+    await page.locator(".machine-room:not(.fading) .machine-callout").waitFor();
+  }
+  // The rows, and in attention the small maps below them, are seen above the box.
+  for (const words of ["4 of 7: Mix of values", "2 of 7: Query and keys"]) {
+    await byId(page, "idea-back").click();
+    await stage(words);
+    await eventually(() => page.evaluate(() => {
+      // What fades is the picture of the beat before.
+      const room = document.querySelector(".machine-room:not(.fading)");
+      const box = (element) => element?.getBoundingClientRect();
+      const [callout, framed] = [".machine-callout", ".machine-framed"].map((name) => box(room.querySelector(name)));
+      // So high are the small maps.
+      return callout && callout.top > framed.bottom + 30 && callout.bottom <= box(room).bottom + 1;
+    }), `${words}: the box is below the small maps`);
+  }
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+});
+
 test("heads and blocks are opened in the picture", async (t) => {
   const page = await open(t);
   const picture = byId(page, "machine-picture");

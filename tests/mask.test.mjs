@@ -315,6 +315,28 @@ test("one token, none, 512, and a band wider than the sentence", async (t) => {
   await eventually(async () => /Row 1 may look at nothing/.test(await text(page, "mask-problem")));
 });
 
+test("on a low screen all that comes of a row is in sight, and on a phone what the story names", async (t) => {
+  const page = await open(t, "&mask-editing=1", { warm: true, viewport: { width: 1280, height: 720 } });
+  const excess = () =>
+    page.locator(".mask-side, .mask-side .bars-body").evaluateAll((boxes) =>
+      boxes.map((box) => box.scrollHeight - box.clientHeight),
+    );
+  for (const preset of ["causal", "graph"]) {
+    await byId(page, `mask-preset-${preset}`).click();
+    await settled(page);
+    assert((await excess()).every((cut) => cut <= 1), `${preset}: ${await excess()}`);
+  }
+  await page.setViewportSize({ width: 390, height: 844 });
+  await settled(page);
+  const within = async (id) => {
+    const [part, stage] = [await byId(page, id).boundingBox(), await page.locator(".stage-view").boundingBox()];
+    return part.y >= stage.y && part.y + part.height <= stage.y + stage.height && part.x + part.width <= 390;
+  };
+  assert(await within("mask-edit-mode"));
+  await openView(page, "leak");
+  assert((await byId(page, "mask-leak-masked").boundingBox()).y < (await byId(page, "time-bar").boundingBox()).y);
+});
+
 test("nothing is cut off and nothing hard to read while a mask is drawn", async (t) => {
   await fitsEverywhere(await open(t, "&mask-editing=1&mask-combine=and"));
 });

@@ -205,7 +205,7 @@ test("a mean outside the gradient: b grows, the loss does not fall", async (t) =
 test("after the first training both normalized networks are ahead, and the question says by how many steps", async (t) => {
   const page = await opened(t, "&idea=1");
   await live(page, "norm-loss");
-  const said = /After 250 steps the loss is \d\.\d+ lower with BatchNorm and \d\.\d+ lower with LayerNorm than without/;
+  const said = /At step 250 the mean of the last 20 losses is \d\.\d+ lower with BatchNorm and \d\.\d+ lower with LayerNorm than without/;
   assert.match(await byId(page, "norm-standing").textContent(), said);
   await byId(page, "check-norm-loss-option-1").check({ force: true });
   await byId(page, "check-norm-loss-submit").click();

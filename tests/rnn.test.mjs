@@ -437,3 +437,21 @@ test("pictures and tables of the diagram can be taken along", async (t) => {
   await page.locator('[data-testid="figure-unrolled"] table').first().waitFor();
 });
 
+
+test("on a phone, what the text speaks of is in sight", async (t) => {
+  const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+  const page = await open(t, "&rnn-columns=64&rnn-edit=5&rnn-at=5&rnn-unit=3&rnn-odd=20", phone);
+  const inSight = (part, name) => eventually(() => part.evaluate((part) => {
+    const [box, room] = [part, part.closest(".view")].map((element) => element.getBoundingClientRect());
+    return box.width > 0 && box.left >= room.left && box.right <= room.right && box.top >= room.top && box.bottom <= room.bottom;
+  }), `${name} is in sight`);
+  for (const id of ["rnn-letter", "rnn-undo-edit"]) await inSight(byId(page, id), id);
+  // Where the edit is, and what becomes of it.
+  for (const t of [5, 9]) await inSight(byId(page, `rnn-column-${t}`), `t = ${t}`);
+  const readout = byId(page, "unrolled-readout");
+  assert(await readout.evaluate((said) => said.scrollHeight <= said.clientHeight), "all that is said is in sight");
+  await openView(page, "sum");
+  for (const id of ["rnn-from-input", "rnn-sum", "rnn-state"]) await inSight(byId(page, id), id);
+  await openView(page, "writing");
+  for (const id of ["rnn-thrown-elman", "rnn-thrown-lstm"]) await inSight(byId(page, id), id);
+});

@@ -130,6 +130,9 @@ test("an input moves every answer of a matrix, a row only its own", async (t) =>
   assert.deepEqual(row.map((value, i) => value === before[i]), [true, false, true]);
   await drag(page, "matrix", 3, [-40, -25]);
   assert((await answers()).every((value, i) => value !== row[i]), "all three move");
+  // A phone leaves the plane most of the stage.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await eventually(async () => (await byId(page, "matrix-picture").boundingBox()).height > 320);
 });
 
 test("shares add up to one, and only differences between scores count", async (t) => {

@@ -250,6 +250,27 @@ test("a character of many bytes is shown as the bytes it is, an unknown one as u
   assert.match(await byId(page, "chip-characters-0").getAttribute("title"), /unknown character, id 0/);
 });
 
+test("on a phone Merge is in sight, what it joins comes into sight, and rows keep apart", async (t) => {
+  const viewport = { width: 390, height: 844 };
+  const page = await site.open(t, "?chapter=tokens", { viewport });
+  await live(page, "tokens-levels");
+  const room = await page.locator(".stage-view").boundingBox();
+  const merge = await byId(page, "merge").boundingBox();
+  assert(merge.y >= room.y && merge.y + merge.height <= room.y + room.height, JSON.stringify([merge, room]));
+  const offered = await text(page, "merge");
+  await byId(page, "merge").click();
+  await eventually(async () => (await text(page, "merge")) !== offered);
+  assert((await page.locator(".tokens-levels .tokens-scroller").evaluate((row) => row.scrollLeft)) > 0);
+  await byId(page, "probe-input").fill("café");
+  await eventually(async () => (await chips(page, "bytes")).join(" ") === "c a f C3 A9 end");
+  const rows = await page.locator(".tokens-level").evaluateAll((all) =>
+    all.map((row) => [row.firstElementChild, row.lastElementChild].map((part) => part.getBoundingClientRect())));
+  for (const [at, [name, row]] of rows.entries()) {
+    assert(name.bottom <= row.top + 1, `row ${at}`);
+    assert(at === 0 || rows[at - 1][1].bottom <= name.top + 1, `row ${at}`);
+  }
+});
+
 test("no sentence, one character, other texts: said in a sentence, and the page goes on", async (t) => {
   const page = await open(t);
   await byId(page, "probe-input").fill("");

@@ -9,6 +9,7 @@ mod fetched;
 mod figures;
 mod kept;
 mod page;
+mod pointer;
 mod questions;
 mod reactive;
 mod store;

@@ -57,3 +57,10 @@ pub fn seldom<T: PartialEq + Clone + Send + Sync + 'static>(
     });
     kept.into()
 }
+
+/// What `now` gives, or while it gives nothing what it gave last; before that the default.
+pub fn last_known<T: Default + PartialEq + Clone + Send + Sync + 'static>(
+    now: impl Fn() -> Option<T> + Send + Sync + 'static,
+) -> Memo<T> {
+    Memo::new(move |last: Option<&T>| now().or_else(|| last.cloned()).unwrap_or_default())
+}

@@ -11,7 +11,7 @@ mod words;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    GptSpec, Tokens, Trace,
+    GptSpec, RunState, Tokens, Trace,
     link::{Chapter as ChapterId, Part},
 };
 
@@ -25,7 +25,7 @@ use crate::{
     fetched::{Fetch, Fetched, Settled, View, bring, fetched, fetched_later, part, use_ahead},
     figures::{
         AttentionFigure, HeadsFigure, InsideFigure, Inspection, LossFigure, NextFigure, Selection,
-        SentenceFigure, percent, token::name_at,
+        SentenceFigure, percent, token::mark,
     },
     kept,
     questions::Questions,
@@ -102,7 +102,7 @@ fn Chapter() -> impl IntoView {
             further=rest
             more=formulas
             live=vec![
-                live("begins", move || begins(store)),
+                ("begins", ViewFn::from(move || beginning(store))),
                 ("way-in", ViewFn::from(|| view! { <WayIn testid="way-in"/> })),
                 live("weights", move || weights.get()),
             ]
@@ -208,12 +208,37 @@ fn other_view() -> AnyView {
     }
 }
 
-/// How the story begins: with noise, or with what has become of it.
+/// How the story begins, and the press that trains what nobody has trained.
+fn beginning(store: Store) -> AnyView {
+    let is_untrained =
+        memo(move || store.written.with(|written| written.step) == 0 && !store.is_given());
+    let trains = memo(move || store.state.get() == RunState::Running);
+    view! {
+        <span class="live" translate="no">{move || begins(store)}</span>
+        {move || is_untrained.get().then(|| view! {
+            <p class="way-in">
+                <button type="button" class="button button-primary" data-testid="train-first"
+                    aria-disabled=move || trains.get().then_some("true") on:click=move |_| store.run()>
+                    {move || if trains.get() { "Training…" } else { "Train this GPT" }}
+                </button>
+            </p>
+        })}
+    }
+    .into_any()
+}
+
+/// With noise, or with what has become of it. A link may have opened another view than its writing.
 fn begins(store: Store) -> String {
+    let open = match store.link.with(|link| link.view == "writing") {
+        true => "",
+        false => "Open the view “Writing”. ",
+    };
     match store.written.with(|written| written.step) {
-        0 => "This GPT knows nothing yet, so what it writes is noise. Press Train and watch: do words come out of it?".into(),
+        0 => format!(
+            "{open}This GPT knows nothing yet, so what it writes is noise. Press Train and watch: do words come out of it?"
+        ),
         step => format!(
-            "This GPT began with noise. At step {} it writes this. How many of its words are real?",
+            "{open}This GPT began with noise. At step {} it writes this. How many of its words are real?",
             grouped(step.into())
         ),
     }
@@ -370,13 +395,16 @@ fn per_character(store: Store) -> Option<String> {
     })
 }
 
+/// So many tokens name a place in the sentence.
+const LED_BY: usize = 7;
+
 /// At which of some places in the sentence it is surest of what comes next. The end is not among them: what
 /// it expects there is on show.
 fn sure(store: Store) -> AnyView {
     let places = memo(move || {
         let tokens = store.trace.read(|trace| trace.tokens.clone()).unwrap_or_default();
         let named = asked_places(tokens.len()).into_iter();
-        named.map(|at| (at, name_at(&tokens[at], at))).collect::<Vec<_>>()
+        named.map(|at| (at, up_to(&tokens, at))).collect::<Vec<_>>()
     });
     let best = memo(move || {
         let share = |trace: &Trace, at: usize| {
@@ -395,30 +423,43 @@ fn sure(store: Store) -> AnyView {
             (0..best.len()).max_by(|a, b| best[*a].total_cmp(&best[*b]))
         })
     };
+    let ties = move || best.with(|best| largest(best.as_deref().unwrap_or_default()));
     let explain = move || {
         let best = best.get().unwrap_or_default();
         let each = places.get().into_iter().zip(best);
         let each = each.map(|((_, name), best)| format!("{name} {}", percent(best, 0)));
-        format!(
-            "The probability of its best guess after each: {}.",
-            each.collect::<Vec<_>>().join(", ")
-        )
+        format!("The probability of its best guess: {}.", each.collect::<Vec<_>>().join(", "))
     };
     view! {
         <CheckYourself id="gpt-sure"
             question=Signal::derive(move || match places.with(Vec::len) {
                 0 | 1 => "Write a longer sentence to be asked about it.".to_owned(),
-                _ => "After which of these tokens in your sentence is the model surest of what comes next?".to_owned(),
+                _ => "Where in your sentence is the model surest of what comes next?".to_owned(),
             })
             options=Signal::derive(move || match places.get() {
                 few if few.len() < 2 => Vec::new(),
                 places => places.into_iter().map(|place| place.1).collect(),
             })
             answer=Signal::derive(answer)
+            ties=Signal::derive(ties)
             explain=Signal::derive(explain)
             on_right=use_right("gpt-sure")/>
     }
     .into_any()
+}
+
+/// Where the largest of these shares are: what looks the same in percent is the same.
+fn largest(shares: &[f32]) -> Vec<usize> {
+    let most = percent(shares.iter().copied().fold(0.0, f32::max), 0);
+    (0..shares.len()).filter(|at| percent(shares[*at], 0) == most).collect()
+}
+
+/// A place in a sentence, by the tokens that lead to it.
+fn up_to(tokens: &[String], at: usize) -> String {
+    let from = (at + 1).saturating_sub(LED_BY);
+    let dots = if from > 0 { "…" } else { "" };
+    let led_by: String = tokens[from..=at].iter().map(|token| mark(token)).collect();
+    format!("after “{dots}{led_by}”")
 }
 
 /// Up to three places inside a sentence of so many tokens, evenly apart.
@@ -431,6 +472,19 @@ fn asked_places(length: usize) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn shares_that_look_alike_are_all_the_largest() {
+        assert_eq!(super::largest(&[0.934, 0.44, 0.926]), [0, 2]);
+        assert_eq!(super::largest(&[]), [0usize; 0]);
+    }
+
+    #[test]
+    fn a_place_is_named_by_what_leads_to_it() {
+        let tokens: Vec<String> = "said Fenn the".chars().map(String::from).collect();
+        assert_eq!(super::up_to(&tokens, 3), "after “said”");
+        assert_eq!(super::up_to(&tokens, 8), "after “…id␣Fenn”");
+    }
+
     #[test]
     fn places_are_inside_and_differ() {
         assert_eq!(super::asked_places(30), [7, 15, 22]);

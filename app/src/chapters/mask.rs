@@ -26,6 +26,7 @@ use crate::{
         power_of_ten,
         token::{mark, name_at, spoken},
     },
+    pointer::worded,
     questions::{Answered, use_answer},
     reactive::memo,
     store::Store,
@@ -191,7 +192,7 @@ fn Figure(page: Page) -> impl IntoView {
     let editing = memo(move || settings.with(|s| s.editing));
     let title = memo(move || {
         let (layer, head, model) = settings.with(|s| (s.layer, s.head, s.model));
-        format!("Layer {layer}, head {head} of the model trained with {}", model.label())
+        format!("Layer {layer}, head {head}, trained with {}", model.label())
     });
     let on_paint = Callback::new(move |(place, to): ((usize, usize), bool)| {
         let length = seen.with_untracked(|seen| seen.as_ref().map_or(0, |s| s.tokens.len()));
@@ -233,11 +234,11 @@ fn Figure(page: Page) -> impl IntoView {
                 <div class="mask-said">
                     <Refused page/>
                     <p class="hint">
-                        {move || if editing.get() {
-                            "Click or drag over cells. By keyboard: arrow keys and Space."
+                        {move || worded(if editing.get() {
+                            "Click or drag cells, or use arrow keys and Space."
                         } else {
                             "Click a cell to follow its row."
-                        }}
+                        })}
                     </p>
                     <p class="mask-blocked" data-testid="mask-blocked">{page.derive(blocked)}</p>
                     <p class="hint mask-notes" role="status" data-testid="mask-notes">{notes(page)}</p>
@@ -411,7 +412,7 @@ fn moved(seen: &Seen, other: bool) -> String {
     let pair = (seen.outputs.block(&[at]), seen.usual_outputs.block(&[at]));
     let (Some(now), Some(usual)) = pair else { return String::new() };
     let apart = now.iter().zip(usual).fold(0f32, |most, (a, b)| most.max((a - b).abs()));
-    format!("Largest difference from its own mask’s output: {}.", exact(apart))
+    format!("Largest difference between the two: {}.", exact(apart))
 }
 
 /// The likeliest next tokens after the chosen row, the true one among them.

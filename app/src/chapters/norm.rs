@@ -211,9 +211,11 @@ fn standing(curves: &[(&str, Vec<(f64, f64)>)]) -> Option<String> {
     });
     let lower = lower.collect::<Vec<_>>().join(" and ");
     Some(if lower.is_empty() {
-        format!("After {step} steps no network’s loss is clearly lower than the plain one’s.")
+        format!("By step {step} no network’s mean loss is clearly lower than the plain one’s.")
     } else {
-        format!("After {step} steps the loss is {lower} than without normalization.")
+        format!(
+            "At step {step} the mean of the last {SMOOTHED} losses is {lower} than without normalization."
+        )
     })
 }
 
@@ -242,10 +244,10 @@ mod tests {
         let said = |batch: f64, layer: f64| {
             standing(&[("plain", flat(3.0)), ("B", flat(batch)), ("L", flat(layer))]).unwrap()
         };
-        let both = "After 30 steps the loss is 0.500 lower with B and 0.250 lower with L than without normalization.";
+        let both = "At step 30 the mean of the last 20 losses is 0.500 lower with B and 0.250 lower with L than without normalization.";
         assert_eq!(said(2.5, 2.75), both);
         assert!(!said(2.95, 2.75).contains("with B"));
-        assert!(said(2.95, 3.5).contains("no network’s loss is clearly lower"));
+        assert!(said(2.95, 3.5).contains("no network’s mean loss is clearly lower"));
         assert_eq!(standing(&[("plain", flat(3.0)[..10].to_vec())]), None);
     }
 }

@@ -106,7 +106,7 @@ impl Shown {
         let told = if right * 4 >= letters * 3 {
             "Nobody told the model which letters are vowels."
         } else {
-            "With these tokens, or after so few steps, other differences weigh more."
+            "With other tokens, after few steps, or after very many, other differences weigh more."
         };
         Some(format!(
             "At step {}, {right} of {letters} lowercase letters lie nearer to the middle of their own kind, \

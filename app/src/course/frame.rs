@@ -6,7 +6,10 @@ use leptos::{
     prelude::*,
     tachys::html::node_ref::NodeRefContainer,
 };
-use unroll_protocol::link::{Chapter, Part};
+use unroll_protocol::{
+    RunState,
+    link::{Chapter, Part},
+};
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
@@ -150,6 +153,16 @@ fn tell(
     let warm = chapters::info(chapter).warm_steps;
     let store = expect_context::<Store>();
     let warmed = move || if lab.is_some() { warm } else { store.head_start() };
+    let (step, state) = lab.map_or((store.step, store.state), |lab| (lab.step, lab.state));
+    let done = move |steps: u32| {
+        let (step, rests) = (step.get(), state.get() == RunState::Paused);
+        match step {
+            _ if step >= steps => format!("The first {steps} training steps were done for you."),
+            // Who comes to a certain step, or stops on the way, is told nothing.
+            1.. if rests => String::new(),
+            _ => format!("Taking the first {steps} training steps for you…"),
+        }
+    };
     let beat = move |beat: &'static Beat| {
         // Only the first has no title.
         let warms = warm > 0 && beat.title.is_empty();
@@ -159,7 +172,7 @@ fn tell(
                 let steps = Some(warmed()).filter(|&steps| warms && steps > 0)?;
                 Some(view! {
                     <p class="hint beat-warmed" data-testid="warmed">
-                        {format!("The first {steps} training steps were done for you.")}
+                        {move || done(steps)}
                     </p>
                 })
             };

@@ -9,14 +9,19 @@ use crate::kept::KeptStudy;
 /// Between two states that are kept while it trains, in milliseconds: so much is lost at most.
 const PAUSE: f64 = 9000.0;
 
+/// States of a chapter that a page keeps at most: who goes back to former settings finds those models as they
+/// were. The file holds only the latest.
+const MOST: usize = 3;
+
 /// What is to be done next about the file: it is written, or deleted.
 pub type Due = Option<Rc<KeptStudy>>;
 
 /// What is known of a chapter's kept state. The file may hold another, while the page can keep nothing.
 #[derive(Default)]
 pub struct Keep {
-    /// The state that was kept last, also before the page was opened.
-    latest: Option<Rc<KeptStudy>>,
+    /// The states that were kept last, also before the page was opened, each of other models; the latest is
+    /// the last.
+    states: Vec<Rc<KeptStudy>>,
     /// What was kept before the page was opened is being read.
     reads: bool,
     /// So many steps are nobody's loss: the page takes them by itself, or they are kept already.
@@ -44,7 +49,7 @@ impl Keep {
     pub fn found(&mut self, number: u32, kept: Option<KeptStudy>) {
         self.reads = false;
         if number == self.forgotten {
-            self.latest = kept.map(Rc::new);
+            self.states = kept.map(Rc::new).into_iter().collect();
         }
     }
 
@@ -68,7 +73,9 @@ impl Keep {
     pub fn took(&mut self, number: u32, kept: KeptStudy) {
         if number == self.forgotten {
             let kept = Rc::new(kept);
-            self.latest = Some(kept.clone());
+            self.states.retain(|other| (&other.spec, other.text) != (&kept.spec, kept.text));
+            self.states.push(kept.clone());
+            self.states.drain(..self.states.len().saturating_sub(MOST));
             self.due = Some(Some(kept));
         }
     }
@@ -84,12 +91,12 @@ impl Keep {
 
     /// No models of this page go on from what is kept.
     pub fn leave(&mut self) {
-        self.latest = None;
+        self.states.clear();
     }
 
     /// The kept state of models that are built by this, for this text.
     pub fn of(&self, spec: &Packed, text: u32) -> Option<Rc<KeptStudy>> {
-        self.latest.clone().filter(|kept| (&kept.spec, kept.text) == (spec, text))
+        self.states.iter().find(|kept| (&kept.spec, kept.text) == (spec, text)).cloned()
     }
 
     /// What is to be done now about the file, if nothing is under way: [`Self::done`] says when it is done.
@@ -144,7 +151,11 @@ mod tests {
         keep.began(10);
         let number = keep.ask(0.0, 11, true).unwrap();
         keep.took(number, state(2));
-        assert!(of(&keep, 2, 7) && !of(&keep, 1, 7), "one state is kept of a chapter");
+        assert!(of(&keep, 2, 7) && of(&keep, 1, 7), "who goes back finds the models as they were");
+        for spec in [1, 3, 4] {
+            keep.took(number, state(spec));
+        }
+        assert_eq!([1, 2, 3, 4].map(|spec| of(&keep, spec, 7)), [true, false, true, true]);
     }
 
     #[test]

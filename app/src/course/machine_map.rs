@@ -138,10 +138,13 @@ pub fn Map() -> impl IntoView {
     };
     view! {
         <ChapterLink chapter=Chapter::Machine testid="machine-map">
-            <svg viewBox="0 0 314 48" aria-hidden="true">
-                <path class="map-lines" d="M12 9H262M12 19H262M12 29H262M12 39H262"></path>
-                {ALL.iter().map(station).collect_view()}
-            </svg>
+            // What the blocks replaced is not in the drawing.
+            {(parts != [Station::Panels]).then(|| view! {
+                <svg viewBox="0 0 314 48" aria-hidden="true">
+                    <path class="map-lines" d="M12 9H262M12 19H262M12 29H262M12 39H262"></path>
+                    {ALL.iter().map(station).collect_view()}
+                </svg>
+            })}
             <span>"In the whole machine: "{words}</span>
         </ChapterLink>
     }

@@ -33,6 +33,8 @@ const VIEW: &str = "view";
 const SETTLED: Duration = Duration::from_millis(140);
 /// How far below the column's top a beat that is brought into view begins, as a share of its height.
 const LEAD: f64 = 0.2;
+/// As far down, as a part of its height, one reads before anything was scrolled.
+const READ: f64 = 0.3;
 
 /// What decides the model of a link.
 pub(super) fn model_of(link: &Link) -> (Option<StudySpec>, ExperimentSpec) {
@@ -375,8 +377,8 @@ pub fn Story(
                 if event.target() == event.current_target() { hand() }
             }>
             <div class="story-head">
-                <p class="chapter-before">{before}</p>
                 <h1 id="chapter-title" tabindex="-1">{title}</h1>
+                <p class="chapter-before">{before}</p>
                 <div class="story-map">{place}</div>
             </div>
             <div class="beats" node_ref=list>{told.into_iter().enumerate().map(beat).collect_view()}</div>
@@ -465,8 +467,8 @@ fn bring_back(column: &HtmlElement, part: &Element, down: f64) {
     }
 }
 
-/// The beat at the line that is read: at the top of the column when it is scrolled to its top, at
-/// its foot when it is scrolled to its end, and in proportion between.
+/// The beat at the line that is read: at the column's foot when it is scrolled to its end, at half its
+/// height when it is scrolled to its middle, and never above [`READ`].
 fn beat_read(column: &HtmlElement) -> Option<u32> {
     let rect = column.get_bounding_client_rect();
     let (top, bottom, share) = match Scroller::of(column) {
@@ -481,7 +483,7 @@ fn beat_read(column: &HtmlElement) -> Option<u32> {
             (stage_foot(), f64::from(page.client_height()), down / all)
         }
     };
-    let line = top + (bottom - top) * share.clamp(0.0, 1.0);
+    let line = top + (bottom - top) * share.clamp(READ, 1.0);
     let beats = column.query_selector_all("[data-beat]").ok()?;
     let mut found = None;
     for i in 0..beats.length() {

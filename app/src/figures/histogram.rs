@@ -1,6 +1,6 @@
 //! How values are spread: one histogram, or several small ones on the same axes.
 
-use crate::reactive::memo;
+use crate::{pointer::worded, reactive::memo};
 use leptos::{html, prelude::*};
 use serde_json::json;
 
@@ -205,7 +205,7 @@ pub fn HistogramFigure(
                 {move || match pointing.shown() {
                     Some(place) => shown.get().describe(place).into_any(),
                     None => {
-                        view! { <span class="hint">"Point at a bar to read how many values it holds."</span> }
+                        view! { <span class="hint">{worded("Point at a bar to read how many values it holds.")}</span> }
                             .into_any()
                     }
                 }}

@@ -21,7 +21,10 @@ use super::{
     theme::use_colors,
     token::short_label,
 };
-use crate::reactive::{effect, memo};
+use crate::{
+    pointer::worded,
+    reactive::{effect, memo},
+};
 
 /// Labels and cells beside strips are at least so high, in CSS pixels.
 const LOWEST: f64 = 88.0;
@@ -118,7 +121,7 @@ pub fn MatrixFigure(
         start: Callback::new(move |()| start()),
         step: Callback::new(step),
         pick: Some(on_pick.unwrap_or(Callback::new(move |place| pointing.toggle_pin(place)))),
-        tap_reads: true,
+        tap_reads: false,
         focus_reads: true,
     };
     let marks = Marks {
@@ -249,7 +252,7 @@ pub fn MatrixFigure(
             >
                 {move || match reading() {
                     Some(text) => text.into_any(),
-                    None => view! { <span class="hint">"Point at a cell"<span class="hint-more">" to read its value"</span>"."</span> }.into_any(),
+                    None => view! { <span class="hint">{worded("Point at a cell")}<span class="hint-more">" to read its value"</span>"."</span> }.into_any(),
                 }}
                 <span class="readout-pin">
                     {move || if pointing.is_pinned() { "pinned" } else { "" }}

@@ -40,6 +40,14 @@ fn tick_distance(end: f64, most: f64) -> f64 {
     [1.0, 2.0, 5.0, 10.0].map(|f| f * decade).into_iter().find(|d| end / d <= most).unwrap_or(end)
 }
 
+/// The greatest of 1, 2 and 5 times a power of ten that is no more than `value`.
+fn round_below(value: f64) -> f64 {
+    // A little more, so that what is round stays as it is.
+    let value = value * (1.0 + 1e-9);
+    let decade = 10f64.powf(value.log10().floor());
+    [5.0, 2.0].map(|f| f * decade).into_iter().find(|round| *round <= value).unwrap_or(decade)
+}
+
 /// Last step on the axis: the last step taken, rounded up to a round number of which it holds ten
 /// at least, so that the axis moves seldom and at most a tenth of it is empty.
 pub fn last_step_shown(last_step: u32) -> u32 {
@@ -82,9 +90,9 @@ impl Axis {
             return Self { from: if log { 0.1 } else { 0.0 }, to: 1.0, log };
         }
         if log {
-            let (from, to) = (low.log10().floor(), high.log10().ceil());
-            let to = if to > from { to } else { from + 1.0 };
-            return Self { from: 10f64.powf(from), to: 10f64.powf(to), log };
+            let (from, to) = (round_below(low), 1.0 / round_below(1.0 / high));
+            let to = if to > 1.5 * from { to } else { 10.0 * from };
+            return Self { from, to, log };
         }
         if !from_zero {
             let (from, to) = if low < high { (low, high) } else { (low - 0.5, low + 0.5) };
@@ -306,6 +314,10 @@ pub fn use_plot(
 mod tests {
     use super::*;
 
+    fn near((from, to): (f64, f64), ends: (f64, f64)) {
+        assert!((from - ends.0).abs() < 1e-9 && (to - ends.1).abs() < 1e-9, "{from} {to}");
+    }
+
     #[test]
     fn ticks_are_round() {
         assert_eq!(tick_distance(4.5, 6.0), 1.0);
@@ -318,16 +330,21 @@ mod tests {
         let signed = Axis::over([-1.7, 2.0].into_iter(), None, false, true);
         assert_eq!(labels(signed, 6.0), ["−2", "−1", "0", "1", "2"]);
         let log = Axis::over([0.0, 3e-9, 40.0].into_iter(), None, true, false);
-        assert_eq!((log.from, log.to), (1e-9, 100.0));
-        assert_eq!(labels(log, 6.0), ["10⁻⁸", "10⁻⁶", "0.0001", "0.01", "1", "100"]);
+        near((log.from, log.to), (2e-9, 50.0));
+        assert_eq!(labels(log, 6.0), ["10⁻⁸", "10⁻⁶", "0.0001", "0.01", "1"]);
+        let losses = Axis::over([2.31, 4.98].into_iter(), None, true, false);
+        assert_eq!(labels(losses, 6.0), ["2", "5"]);
         let short_log = Axis { from: 0.5, to: 8.0, log: true };
         assert_eq!(labels(short_log, 6.0), ["0.5", "1", "2", "5"]);
         assert_eq!(log.share(0.0), None);
-        assert!((log.share(1e-9).unwrap()).abs() < 1e-12);
+        assert!((log.share(2e-9).unwrap()).abs() < 1e-9);
         assert!((log.value(log.share(0.25).unwrap()) - 0.25).abs() < 1e-12);
         let nothing = Axis::over([0.0, f64::NAN].into_iter(), None, true, false);
         assert_eq!((nothing.from, nothing.to), (0.1, 1.0));
-        assert_eq!(Axis::over([3.0].into_iter(), None, true, false).to, 10.0);
+        let one = Axis::over([3.0].into_iter(), None, true, false);
+        near((one.from, one.to), (2.0, 5.0));
+        let round = Axis::over([0.1].into_iter(), None, true, false);
+        near((round.from, round.to), (0.1, 1.0));
     }
 
     #[test]
@@ -346,9 +363,6 @@ mod tests {
         let ends = |values: &[f64], most| {
             let axis = Axis::close(values.iter().copied(), None, most);
             (axis.from, axis.to)
-        };
-        let near = |(from, to): (f64, f64), ends: (f64, f64)| {
-            assert!((from - ends.0).abs() < 1e-9 && (to - ends.1).abs() < 1e-9, "{from} {to}");
         };
         let nothing = 65f64.ln();
         near(ends(&[4.1, 2.13], Some(nothing)), (2.0, nothing));

@@ -9,7 +9,7 @@ use super::{
     token,
     view::HeadView,
 };
-use crate::reactive::effect;
+use crate::{pointer::worded, reactive::effect};
 
 /// Waits this long after the learner's last move before it is spoken, in milliseconds.
 const SPEAK_AFTER: u64 = 250;
@@ -52,7 +52,7 @@ fn sentence(view: Memo<Option<HeadView>>, selection: Selection) -> AnyView {
     let Some(Cell { query, key }) = selection.shown() else {
         return view! {
             <span class="hint">
-                "Point at a token or a cell to read its weight."
+                {worded("Point at a token or a cell to read its weight.")}
             </span>
         }
         .into_any();

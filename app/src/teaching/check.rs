@@ -51,6 +51,9 @@ pub fn CheckYourself(
     /// Which of the options the live model's numbers say; `None` while it has none yet.
     #[prop(into)]
     answer: Signal<Option<usize>>,
+    /// Options that are as right as `answer`: the numbers on show do not tell them apart.
+    #[prop(optional)]
+    ties: Signal<Vec<usize>>,
     /// A sentence with those numbers.
     #[prop(into)]
     explain: Signal<String>,
@@ -73,6 +76,7 @@ pub fn CheckYourself(
         question: Signal::derive(move || too_early.get().unwrap_or_else(|| question.get())),
         options: Signal::derive(move || if waits() { Vec::new() } else { options.get() }),
         answer: Signal::derive(move || answer.get().filter(|_| !waits())),
+        ties,
         explain,
         replies,
         verdict,
@@ -103,12 +107,13 @@ pub fn GuessFirst(
     children: ChildrenFn,
 ) -> impl IntoView {
     let (verdict, skipped) = (RwSignal::new(None), RwSignal::new(false));
-    let (replies, on_wrong, on_another) = (Signal::default(), None, None);
+    let (ties, replies, on_wrong, on_another) = (Signal::default(), Signal::default(), None, None);
     let asked = Asked {
         id,
         question,
         options,
         answer,
+        ties,
         explain,
         replies,
         verdict,
@@ -137,6 +142,7 @@ struct Asked {
     question: Signal<String>,
     options: Signal<Vec<String>>,
     answer: Signal<Option<usize>>,
+    ties: Signal<Vec<usize>>,
     explain: Signal<String>,
     replies: Signal<Vec<&'static str>>,
     verdict: RwSignal<Option<Verdict>>,
@@ -187,6 +193,8 @@ fn Question(asked: Asked) -> impl IntoView {
             (None, _) => hint.set("Pick an answer first."),
             (_, None) => hint.set("The model has no answer yet: it is still working."),
             (Some(picked), Some(right)) => {
+                let is_tied = asked.ties.with_untracked(|ties| ties.contains(&picked));
+                let right = if is_tied { picked } else { right };
                 hint.set("");
                 verdict.set(Some(Verdict {
                     question: asked.question.get_untracked(),

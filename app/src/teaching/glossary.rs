@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     fetched::{Fetch, Fetched, View, part},
+    pointer,
     reactive::memo,
 };
 
@@ -59,7 +60,7 @@ fn Words() -> impl IntoView {
     let field = NodeRef::<html::Input>::new();
     // Not where it would call up a keyboard that covers half of the list.
     field.on_load(|field| {
-        if !has_coarse_pointer() {
+        if !pointer::is_coarse() {
             let _ = field.focus();
         }
     });
@@ -108,11 +109,6 @@ fn WordNote(entry: &'static Entry) -> impl IntoView {
         {by_hand(entry.id)}
     }
     .into_any()
-}
-
-fn has_coarse_pointer() -> bool {
-    let query = window().match_media("(pointer: coarse)").ok().flatten();
-    query.is_some_and(|query| query.matches())
 }
 
 fn is_about(entry: &Entry, wanted: &str) -> bool {

@@ -8,6 +8,8 @@
 
 use leptos::prelude::*;
 
+use crate::pointer::worded;
+
 #[cfg(test)]
 use super::{Hue, Word};
 
@@ -188,7 +190,7 @@ fn write(piece: Piece, markup: &mut String) {
         ),
     };
     markup.push_str(&before);
-    for c in text.chars() {
+    for c in worded(text).chars() {
         match c {
             '<' => markup.push_str("&lt;"),
             '&' => markup.push_str("&amp;"),

@@ -102,7 +102,7 @@ pub fn read_sentence(alignment: &Alignment, place: Place) -> Option<String> {
         format!("{name} {}", figures::percent(row[j], 2))
     });
     let read = read.collect::<Vec<_>>().join(", ");
-    Some(format!("For {}, {} read {read}.", name_at(token, at), decoded.name))
+    Some(format!("For {} it read {read}.", name_at(token, at)))
 }
 
 /// The sentence for one weight: produced and source character.
@@ -497,7 +497,7 @@ pub fn AlignmentFigure(
             step_cell(&key, at, shape.get_untracked())
         }),
         pick: Some(Callback::new(act)),
-        tap_reads: true,
+        tap_reads: false,
         focus_reads: true,
     };
     let say = move |cell| match since.describe(model, cell) {

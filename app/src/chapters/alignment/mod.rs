@@ -305,7 +305,11 @@ fn lives(page: Page) -> Vec<Live> {
                 return Some("No character stands out yet.".to_owned());
             }
             let source = page.alignment.with(|a| Some(name_at(a.source.get(most)?, most)))?;
-            Some(format!("Now {source} gets the most, {}.", percent(weight, 0)))
+            Some(format!(
+                "For character {}, {source} gets the most, {}.",
+                at + 1,
+                percent(weight, 0)
+            ))
         });
         read.unwrap_or_else(|| "…".to_owned())
     };
@@ -319,7 +323,8 @@ fn lives(page: Page) -> Vec<Live> {
         };
         format!("{} {then}", read(0))
     });
-    let second = memo(move || read(1));
+    // The learner goes on from the second, letter by letter.
+    let second = memo(move || read(page.settings.with(|s| s.steps.max(2) as usize - 1)));
     let line = memo(move || {
         match page.alignment.with(Alignment::on_line).filter(|_| reverses.get()) {
             None => "Press Train, and watch whether a pattern appears anyway.".to_owned(),

@@ -162,7 +162,7 @@ pub fn lengths(page: Page) -> AnyView {
                 Line::new(name(*kind), hue, dash, points)
             });
             Lines {
-                x_label: "characters of the source".into(),
+                x_label: "length of the source".into(),
                 y_label: "share without a mistake".into(),
                 series: series.collect(),
                 y_range: Some((0.0, 1.0)),

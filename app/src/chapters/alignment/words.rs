@@ -161,8 +161,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "The line may break",
             text: "Now the task is to write dates as year, month and day. In many sources the day comes early, \
-                   but it is always written last. Train for 250 steps, then point at the last two digits. If the \
-                   model has learned its task, their weights jump across the source.",
+                   but it is always written last. Train for 250 steps, then look at the rows of the last two \
+                   digits. If the model has learned its task, their weights jump across the source.",
             set: |link| (link.alignment.task, link.alignment.at) = (PairTask::Dates, 9),
             asks: &["alignment-proof"],
         },

@@ -8,7 +8,7 @@ use unroll_protocol::study::bigram::{NONE, Order, Row, View, ask, smoothed};
 use super::{code_point, named, short, table::is_reached, use_vocabulary};
 use crate::{
     course::{use_lab, use_provenance, use_setting},
-    figures::{Bar, BarsFigure, Hue, own, percent, power_of_ten},
+    figures::{Bar, BarsFigure, Hue, Slot, own, percent, power_of_ten},
     questions::{use_answer, use_fixed_answer},
     reactive::memo,
     store::Store,
@@ -220,6 +220,11 @@ fn left_out(counts: &[u32]) -> String {
     said.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
+/// The gradient of a pair's logit: its character came `total` times among so many `pairs`.
+pub fn gradient(trained: f64, share: f64, total: u32, pairs: u64) -> String {
+    power_of_ten((trained - share) * f64::from(total) / pairs as f64, 2)
+}
+
 /// The follower whose arithmetic is spelled out: the one chosen, else the likeliest.
 fn chosen(row: &Row, vocabulary: &[String], next: u32, order: &[usize]) -> Option<usize> {
     let named =
@@ -270,7 +275,7 @@ fn arithmetic(row: &Row, id: usize, vocabulary: &[String], reached: (bool, bool)
                         {format!(
                             "({trained:.4} − {share:.4}) · {total} / {} = {}",
                             row.pairs,
-                            power_of_ten((trained - share) * f64::from(total) / row.pairs as f64, 2),
+                            gradient(trained, share, total, row.pairs),
                         )}
                     </dd>
                 </div>
@@ -280,39 +285,46 @@ fn arithmetic(row: &Row, id: usize, vocabulary: &[String], reached: (bool, bool)
     .into_any()
 }
 
-/// The row to pin, from a list of all: also those the matrix has no room for.
+/// The row to pin and the cell in it, from lists of all: also those the matrix has no room for, and those
+/// too small to hit.
 #[component]
-pub fn RowChoice(suggested: Signal<Option<Arc<Row>>>) -> impl IntoView {
+pub fn PairChoice(suggested: Signal<Option<Arc<Row>>>) -> impl IntoView {
     let vocabulary = use_vocabulary();
-    let suggestion = memo(move || {
+    let suggestion = Signal::derive(move || {
         let id = suggested.with(|row| row.as_ref().map(|row| row.id));
-        id.map_or_else(String::new, |id| {
-            format!("{} (suggested)", vocabulary.with(|v| named(v, id)))
-        })
+        id.map_or_else(String::new, |id| vocabulary.with(|v| named(v, id)))
     });
     let row = use_setting(|link| &mut link.bigram.row);
-    let choose = move |event: ev::Event| {
-        if let Ok(character) = event_target_value(&event).parse() {
-            row.set(character);
-        }
-    };
-    view! {
-        <div class="field">
-            <label for=own("control", "bigram-row")>"What follows"</label>
-            <select id=own("control", "bigram-row") data-testid="control-bigram-row" on:change=choose
-                prop:value=move || row.get().to_string()>
-                <option value="0">{suggestion}</option>
+    let next = use_setting(|link| &mut link.bigram.next);
+    let list = move |name: &'static str, chosen: Slot<u32>, first: Signal<String>| {
+        let choose = move |event: ev::Event| {
+            if let Ok(character) = event_target_value(&event).parse() {
+                chosen.set(character);
+            }
+        };
+        view! {
+            <select id=own("control", name) data-testid=format!("control-{name}") on:change=choose
+                prop:value=move || chosen.get().to_string()>
+                <option value="0">{first}</option>
                 {move || vocabulary.with(|v| {
                     v.iter().enumerate().map(|(id, _)| {
                         let value = code_point(v, id as u32);
                         view! {
-                            <option value=value.to_string() selected=move || row.get() == value>
+                            <option value=value.to_string() selected=move || chosen.get() == value>
                                 {named(v, id as u32)}
                             </option>
                         }
                     }).collect_view()
                 })}
             </select>
+        }
+    };
+    view! {
+        <div class="bigram-pick">
+            <label for=own("control", "bigram-row")>"After"</label>
+            {list("bigram-row", row, suggestion)}
+            <label for=own("control", "bigram-next")>"comes"</label>
+            {list("bigram-next", next, Signal::stored("likeliest".to_owned()))}
         </div>
     }
     .into_any()

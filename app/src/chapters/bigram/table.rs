@@ -1,19 +1,22 @@
 //! The table of pairs, and beside it the row that is picked.
 
-use std::sync::Arc;
+use std::{cmp::Reverse, sync::Arc};
 
-use leptos::prelude::*;
-use unroll_protocol::study::bigram::{Matrix, NONE, Row, View, ask, smoothed};
+use leptos::{html, prelude::*};
+use unroll_protocol::{
+    Array,
+    study::bigram::{Matrix, NONE, Row, View, ask, smoothed},
+};
 
 use super::{
     SmoothingField, code_point, named,
-    row::{GuessRow, PinnedRow, RowChoice, use_row, use_suggested_row},
+    row::{GuessRow, PairChoice, PinnedRow, gradient, use_row, use_suggested_row},
     use_vocabulary,
 };
 use crate::{
     controls::ChoiceField,
     course::{use_lab, use_provenance, use_setting},
-    figures::{Matrix as Picture, MatrixFigure, ValueMap},
+    figures::{Matrix as Picture, MatrixFigure, ValueMap, canvas::use_size},
     questions::use_answer,
     reactive::memo,
     store::Store,
@@ -21,6 +24,12 @@ use crate::{
 
 /// Differences of probabilities are drawn up to this.
 const LARGEST_DIFFERENCE: f32 = 0.25;
+
+/// Where the matrix has less room than this, in CSS pixels, cells of every character would be too small for
+/// a finger: it has the most frequent characters alone.
+const NARROW: f64 = 440.0;
+/// So many of them.
+const FEW: usize = 20;
 
 /// The last beat that has the row guessed at.
 const GUESSED_IN: u32 = 1;
@@ -38,9 +47,22 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
     let row = use_setting(|link| &mut link.bigram.row);
     let next = use_setting(|link| &mut link.bigram.next);
     let asked = use_answer(lab, move || Some(ask::Matrix { order: order.get(), most: most.get() }));
-    let (matrix, problem) = (asked.answer, asked.problem);
+    let (all, problem) = (asked.answer, asked.problem);
     let (pinned, suggested) = (use_row(), use_suggested_row());
     let id_of = |row: Signal<Option<Arc<Row>>>| row.with(|row| row.as_ref().map(|row| row.id));
+    let room = NodeRef::<html::Div>::new();
+    let size = use_size(room);
+    let is_narrow = memo(move || size.with(|size| size.width > 0.0 && size.width < NARROW));
+    let chosen = memo(move || {
+        let code = next.get();
+        let place = |v: &Vec<String>| (0..v.len() as u32).find(|&id| code_point(v, id) == code);
+        vocabulary.with(place).filter(|_| code != NONE)
+    });
+    let matrix = memo(move || {
+        let all = all.get()?;
+        let told = [id_of(suggested), id_of(pinned), chosen.get()];
+        Some(if is_narrow.get() { Arc::new(few(&all, &told)) } else { all })
+    });
     let place_of = move |row| {
         let id = id_of(row)?;
         matrix.with(|m| m.as_ref()?.ids.iter().position(|&other| other == id))
@@ -77,7 +99,10 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
         matrix.with(|m| {
             m.as_ref().map_or_else(String::new, |m| match hidden.get() == Some(row) {
                 true => "Guess first. Then this row is shown.".to_owned(),
-                false => vocabulary.with(|v| reading(m, v, (row, column), view.get(), k.get())),
+                false => {
+                    let pairs = pinned.with(|row| row.as_ref().map(|row| row.pairs));
+                    vocabulary.with(|v| reading(m, v, (row, column), view.get(), k.get(), pairs))
+                }
             })
         })
     });
@@ -98,20 +123,16 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
     });
     // The cell whose arithmetic is open.
     let marked = memo(move || {
-        let column = matrix.with(|m| {
-            let ids = &m.as_ref()?.ids;
-            vocabulary.with(|v| ids.iter().position(|&id| code_point(v, id) == next.get()))
-        });
-        let chosen = column.filter(|_| next.get() > 0);
-        place.get().zip(chosen).into_iter().collect::<Vec<_>>()
+        let column =
+            matrix.with(|m| m.as_ref()?.ids.iter().position(|&id| Some(id) == chosen.get()));
+        place.get().zip(column).into_iter().collect::<Vec<_>>()
     });
     let cut = move || {
-        let (shown, all) =
-            (matrix.with(|m| m.as_ref().map(|m| m.ids.len()))?, vocabulary.with(Vec::len));
+        let shown = matrix.with(|m| m.as_ref().map(|m| m.ids.len()))?;
+        let all = vocabulary.with(Vec::len);
+        let which = if is_narrow.get() { "" } else { "The most frequent " };
         (shown < all).then(|| {
-            format!(
-                "The {shown} most frequent of {all} characters. Choose any other from the list of rows."
-            )
+            format!("{which}{shown} of {all} characters. Choose any other from the lists.")
         })
     };
     let smooths = memo(move || view.get() == View::Smoothed);
@@ -128,7 +149,8 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
         </div>
         <p class="field-error" role="alert">{move || problem.get()}</p>
         <div class="view-side bigram-table">
-            <div>
+            <PairChoice suggested/>
+            <div node_ref=room>
                 <MatrixFigure
                     name="bigram-matrix"
                     title=title
@@ -139,16 +161,35 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
                     marked=marked
                     on_pick=pick
                 />
-                <p class="view-note" data-testid="bigram-cut">{cut}</p>
             </div>
             <div class="bigram-row" data-part="next">
-                <RowChoice suggested/>
                 {move || asks.get().then(|| view! { <GuessRow row=suggested seen=row_seen/> })}
                 {move || shows_row.get().then(|| view! { <PinnedRow row=pinned/> })}
+                <p class="view-note" data-testid="bigram-cut">{cut}</p>
             </div>
         </div>
     }
     .into_any()
+}
+
+/// A matrix of fewer characters: those `told` of and the most frequent.
+fn few(all: &Matrix, told: &[Option<u32>]) -> Matrix {
+    let n = all.ids.len();
+    let mut kept: Vec<usize> = (0..n).collect();
+    kept.sort_by_key(|&at| (!told.contains(&Some(all.ids[at])), Reverse(all.totals[at])));
+    kept.truncate(FEW);
+    kept.sort_unstable();
+    let cells = || kept.iter().flat_map(|row| kept.iter().map(move |column| row * n + column));
+    let side = kept.len() as u32;
+    Matrix {
+        ids: kept.iter().map(|&at| all.ids[at]).collect(),
+        counts: cells().map(|at| all.counts[at]).collect(),
+        totals: kept.iter().map(|&at| all.totals[at]).collect(),
+        trained: Array {
+            shape: vec![side, side],
+            values: cells().map(|at| all.trained.values[at]).collect(),
+        },
+    }
 }
 
 /// The share counted; `None` where nothing ever followed the row's token.
@@ -198,13 +239,14 @@ pub fn is_reached(view: View) -> (bool, bool) {
     (view != View::Counts, matches!(view, View::Trained | View::Difference))
 }
 
-/// What a cell says.
+/// What a cell says; `pairs` is how many the text has.
 fn reading(
     matrix: &Matrix,
     vocabulary: &[String],
     at: (usize, usize),
     view: View,
     k: f32,
+    pairs: Option<u64>,
 ) -> String {
     let (row, column) = at;
     let (Some(&current), Some(&next)) = (matrix.ids.get(row), matrix.ids.get(column)) else {
@@ -222,13 +264,41 @@ fn reading(
         named(vocabulary, next),
         probability(0.0),
     );
-    let (smoothed, trained) = is_reached(view);
-    if smoothed {
-        said += &format!(" Smoothed {}", probability(k));
-        said += &match trained {
-            true => format!(", trained {:.4}.", matrix.trained.values[row * n + column]),
-            false => ".".to_owned(),
-        };
+    match is_reached(view) {
+        (_, true) => {
+            let trained = matrix.trained.values[row * n + column];
+            said += &format!(" Trained {trained:.4}");
+            let share = counted(matrix, row, column, 0.0, vocabulary.len());
+            said += &share.zip(pairs).map_or_else(String::new, |(share, pairs)| {
+                format!(", gradient {}", gradient(trained.into(), share, total, pairs))
+            });
+            said.push('.');
+        }
+        (true, false) => said += &format!(" Smoothed {}.", probability(k)),
+        (false, false) => {}
     }
     said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_matrix_has_the_most_frequent_and_those_that_are_told_of() {
+        let n = FEW + 2;
+        let all = Matrix {
+            ids: (10..10 + n as u32).collect(),
+            counts: (0..(n * n) as u32).collect(),
+            totals: (0..n as u32).collect(),
+            trained: Array {
+                shape: vec![n as u32; 2],
+                values: (0..n * n).map(|at| at as f32).collect(),
+            },
+        };
+        let small = few(&all, &[Some(10), None, Some(31)]);
+        assert_eq!((small.ids.len(), &small.ids[..2]), (FEW, &[10, 13][..]));
+        assert_eq!(small.counts[1], 3, "the cell of the first row and the fourth column");
+        assert_eq!((small.totals[1], small.trained.values[FEW]), (3, 3.0 * n as f32));
+    }
 }

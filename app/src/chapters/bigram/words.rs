@@ -64,9 +64,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "It comes close, and never quite arrives",
-            text: "The picture is now trained minus counted: no color means that the two agree. Press Train, pause \
-                   after a second, and press “Replay”: which colors fade last? Then click the cell of a pair never \
-                   seen, and keep training: does its logit ever stop falling?\n\n\
+            text: "The picture is now trained minus counted: no color means that the two agree. Press Train, and the \
+                   colors fade until none is left to see. “Replay” shows it again: which fade last? Then click the \
+                   cell of a pair never seen, and keep training: does its logit ever stop falling?\n\n\
                    + What is that pair’s probability?\n\n\
                    Its count is 0. But its trained probability is e (about 2.718) to the power of its logit, divided \
                    by the sum of such powers along its row.",
@@ -104,8 +104,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A text it has never read",
             text: "On the training text, no table of pairs can beat the raw counts. But the last tenth of the text was \
-                   [held out](held-out): neither counted nor trained on. How surprised are the raw counts by it? Guess \
-                   beside the curve.\n\n\
+                   [held out](held-out): neither counted nor trained on. How surprised are the raw counts by it? Make \
+                   your guess in the figure.\n\n\
                    + What does the perplexity say?\n\n\
                    Raise e (about 2.718) to the power of the loss, and you get the [perplexity](perplexity): \
                    {perplexity} here. Your table is as unsure as if it chose among that many equally likely \

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    gpt,
+    RunState, gpt,
     study::birnn::{self, MOST_AHEAD, Passage, Reader, Reading, TaskChoice, accuracy_series},
 };
 
@@ -47,7 +47,15 @@ pub fn ahead(page: Page) -> Option<u32> {
 #[component]
 pub fn Share(page: Page, reader: Reader) -> impl IntoView {
     let chance = chance(page);
-    let share = memo(move || page.last(&accuracy_series(reader, ahead(page))));
+    let share = memo(move || {
+        let series = accuracy_series(reader, ahead(page));
+        if page.lab.state.get() == RunState::Paused {
+            return page.last(&series);
+        }
+        // While it trains, of the step of the guesses: those come less often.
+        page.reading.track();
+        untrack(|| page.last(&series))
+    });
     view! {
         <span class="birnn-share">
             <span class="birnn-meter" aria-hidden="true">

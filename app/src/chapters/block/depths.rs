@@ -37,7 +37,8 @@ fn smoothed(page: Page, name: &str) -> Curve {
 /// What leaving something out costs, and what it does to the gradient.
 pub fn view(page: Page) -> AnyView {
     view! {
-        <div class="view-split block-halves">
+        <div class="view-split block-halves"
+            class:block-gradient-first=move || page.without.get() == Without::Residuals>
             <div>{losses(page)}</div>
             <div>{gradients(page)}</div>
         </div>
@@ -123,7 +124,7 @@ fn gradients(page: Page) -> AnyView {
         })
     };
     view! {
-        <LinesFigure name="block-depth" title="The gradient, from right to left" lines
+        <LinesFigure name="block-depth" title="The gradient, right to left" lines
             provenance=page.provenance/>
         <p class="block-verdict" data-testid="block-depth-verdict">{verdict}</p>
     }
@@ -240,7 +241,7 @@ pub fn times(ratio: f64) -> String {
                 digit => "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(digit as usize - '0' as usize).unwrap_or(digit),
             })
             .collect();
-        format!("{:.1} · 10{raised} times", ratio / 10f64.powf(exponent))
+        format!("{:.1}\u{a0}·\u{a0}10{raised} times", ratio / 10f64.powf(exponent))
     } else {
         format!("{ratio:.2} times")
     }

@@ -11,7 +11,8 @@ use crate::{
 
 pub fn view(page: Page) -> AnyView {
     let lines = memo(move || {
-        page.growth.with(|growth| growth.as_ref().map_or_else(Lines::default, |g| lines(g)))
+        let growth = page.growth.get();
+        growth.map_or_else(Lines::default, |g| page.wakings.with(|wakings| lines(&g, wakings)))
     });
     let note = move || {
         let passage = page.growth.with(|growth| Some(growth.as_ref()?.passage.clone()))?;
@@ -26,7 +27,8 @@ pub fn view(page: Page) -> AnyView {
                 "These are the lengths before training. Train to see the lines grow.".to_owned(),
             );
         }
-        page.growth.with(|growth| Some(order(growth.as_ref()?)))
+        let growth = page.growth.get()?;
+        Some(page.wakings.with(|wakings| order(&growth, wakings)))
     };
     view! {
         <LinesFigure name="block-growth" title="Length of every term over training, full model" lines
@@ -40,12 +42,11 @@ pub fn view(page: Page) -> AnyView {
 /// From this step on the axis goes by equal factors: layers wake early.
 const BY_FACTORS: u32 = 10;
 
-fn lines(growth: &Growth) -> Lines {
+fn lines(growth: &Growth, wakings: &Wakings) -> Lines {
     let last = growth.steps.last().copied().unwrap_or(0);
     let x_log = last >= BY_FACTORS;
-    let wakings = wakings(growth);
     let line = |(term, source): (usize, &Source)| {
-        let woke = wakings.iter().find(|(waking, _)| waking == source).map(|(_, step)| *step);
+        let woke = when(wakings, *source);
         // Step 0 has no place on such an axis.
         let points = growth.points().filter(|(step, _)| !x_log || *step > 0);
         let points = points.flat_map(|(step, lengths)| {
@@ -92,49 +93,65 @@ fn look(source: Source) -> (Hue, Dash, f64) {
     }
 }
 
-/// The first layers whose terms outgrew the token embedding, in words.
-pub fn woke(growth: &Growth) -> String {
-    let wakings = wakings(growth);
-    let Some((source, step)) = wakings.first() else { return "no layer is awake yet".to_owned() };
-    let first = match wakings.iter().filter(|(_, other)| other == step).count() - 1 {
-        0 => format!("“{}” was", source.name()),
-        more => format!("“{}” and {more} more were", source.name()),
+/// Layers whose terms outgrew the token embedding, each with the first step where one was longer.
+pub type Wakings = Vec<(Source, u32)>;
+
+/// When this layer woke.
+fn when(wakings: &Wakings, layer: Source) -> Option<u32> {
+    wakings.iter().find(|(source, _)| *source == layer).map(|(_, step)| *step)
+}
+
+/// Whether the two steps of a block woke in their order, in words.
+pub fn woke(wakings: &Wakings) -> String {
+    if wakings.is_empty() {
+        return "no layer is awake yet".to_owned();
+    }
+    let in_order = |block: &u32| {
+        let step = |layer| when(wakings, layer).unwrap_or(u32::MAX);
+        step(Source::Attention(*block)) < step(Source::FeedForward(*block))
     };
-    format!("{first} the first to wake, at step {step}")
+    let count = match (1..=LAYERS).filter(in_order).count() {
+        0 => "none".to_owned(),
+        count => count.to_string(),
+    };
+    format!("attention woke before feed-forward in {count} of the {LAYERS} blocks")
 }
 
 /// What the dots say, in words.
-fn order(growth: &Growth) -> String {
-    let wakings = wakings(growth);
-    let mut later = wakings.iter().filter(|(_, step)| *step > wakings[0].1);
-    let later = match (later.clone().count(), later.next_back()) {
-        (count, Some((_, step))) => format!("; {count} more followed by step {step}"),
-        _ => String::new(),
+fn order(growth: &Growth, wakings: &Wakings) -> String {
+    const DOT: &str = "A dot marks where a term first grew longer than the token embedding";
+    let Some((first, (last, now))) = wakings.first().zip(growth.points().next_back()) else {
+        return format!("{DOT}: none so far.");
     };
+    let (step, awake) = (first.1, wakings.len());
+    let together = wakings.iter().take_while(|waking| waking.1 == step);
+    let names: Vec<_> = together.map(|waking| short(waking.0)).collect();
+    let later = match awake - names.len() {
+        0 => String::new(),
+        more => format!(", and {more} more by step {}", wakings[awake - 1].1),
+    };
+    let longer = longer(growth, now).len();
     format!(
-        "A dot marks where a term first grew longer than the token embedding. In this run, {}{later}.",
-        woke(growth)
+        "{DOT}: {} at step {step}{later}. At step {last}, {longer} of these {awake} are longer than it.",
+        names.join(", ")
     )
 }
 
-/// The layers that were measured with a term longer than the token embedding, each with the first step
-/// where it was, in that order; at one step the longest first.
-fn wakings(growth: &Growth) -> Vec<(Source, u32)> {
-    let Some(token) = growth.sources.iter().position(|source| *source == Source::Token) else {
-        return Vec::new();
-    };
-    let mut wakings: Vec<(Source, u32)> = Vec::new();
+/// The layers whose terms are longer than the token embedding, where the terms have these lengths.
+fn longer(growth: &Growth, lengths: &[f32]) -> Vec<Source> {
+    let terms = || growth.sources.iter().copied().zip(lengths);
+    let Some((_, token)) = terms().find(|term| term.0 == Source::Token) else { return Vec::new() };
+    let is_layer = |source| matches!(source, Source::Attention(_) | Source::FeedForward(_));
+    terms().filter(|term| is_layer(term.0) && term.1 > token).map(|term| term.0).collect()
+}
+
+/// In the order in which the layers woke.
+pub fn wakings(growth: &Growth) -> Wakings {
+    let mut wakings = Wakings::new();
     for (step, lengths) in growth.points() {
-        let longer = growth.sources.iter().zip(lengths).filter(|(source, length)| {
-            matches!(source, Source::Attention(_) | Source::FeedForward(_))
-                && **length > lengths[token]
-                && wakings.iter().all(|waking| waking.0 != **source)
-        });
-        let mut now: Vec<_> = longer.collect();
-        if let Some(longest) = (0..now.len()).max_by(|&a, &b| now[a].1.total_cmp(now[b].1)) {
-            now.swap(0, longest);
-        }
-        wakings.extend(now.into_iter().map(|(source, _)| (*source, step)));
+        let mut now = longer(growth, lengths);
+        now.retain(|layer| when(&wakings, *layer).is_none());
+        wakings.extend(now.into_iter().map(|layer| (layer, step)));
     }
     wakings
 }
@@ -166,12 +183,15 @@ mod tests {
     #[test]
     fn terms_are_told_by_what_they_gained() {
         let growth = grown();
-        let both = [(Source::FeedForward(1), 8), (Source::Attention(1), 8)];
+        let both = vec![(Source::Attention(1), 8), (Source::FeedForward(1), 8)];
         assert_eq!(wakings(&growth), both);
-        assert!(
-            order(&growth)
-                .ends_with("“feed-forward 1” and 1 more were the first to wake, at step 8.")
-        );
+        assert!(order(&growth, &both).ends_with(
+            "embedding: attn 1, feed 1 at step 8. At step 12, 0 of these 2 are longer than it."
+        ));
+        assert!(woke(&both).ends_with("in none of the 6 blocks"));
+        let later = vec![both[0], (both[1].0, 9)];
+        assert!(order(&growth, &later).contains(": attn 1 at step 8, and 1 more by step 9."));
+        assert!(woke(&later).ends_with("in 1 of the 6 blocks"));
         assert_eq!(gained_most(&growth), Some((Source::Token, 1.0, 4.0)));
         let start = Growth {
             steps: vec![0],
@@ -179,12 +199,12 @@ mod tests {
             ..growth
         };
         assert_eq!(gained_most(&start), None);
-        assert_eq!(woke(&start), "no layer is awake yet");
+        assert_eq!(woke(&wakings(&start)), "no layer is awake yet");
     }
 
     #[test]
     fn every_term_has_a_line_of_its_own_look() {
-        let lines = lines(&grown());
+        let lines = lines(&grown(), &wakings(&grown()));
         assert_eq!(lines.x_range, Some((1.0, 12.0)));
         assert_eq!(lines.series[0].points, [(8.0, 1.5), (12.0, 4.0)]);
         // Where it woke a dot, between two gaps.

@@ -65,6 +65,7 @@ struct Page {
     depths: Signal<Option<Arc<Vec<Depths>>>>,
     /// How long the terms were over training.
     growth: Signal<Option<Arc<Growth>>>,
+    wakings: Memo<growth::Wakings>,
 }
 
 impl Page {
@@ -129,6 +130,10 @@ fn BlockChapter() -> impl IntoView {
         Some(ask::Stream { text, shown, position, token })
     })
     .shown_in(lab.on_view("stream"));
+    let growth = use_answer(lab, || Some(ask::Growth {}))
+        .shown_in(lab.on_view("growth"))
+        .shown_in(lab.check_seen)
+        .answer;
     let page = Page {
         store,
         lab,
@@ -147,10 +152,10 @@ fn BlockChapter() -> impl IntoView {
             .shown_in(lab.on_view("without"))
             .shown_in(lab.check_seen)
             .answer,
-        growth: use_answer(lab, || Some(ask::Growth {}))
-            .shown_in(lab.on_view("growth"))
-            .shown_in(lab.check_seen)
-            .answer,
+        growth,
+        wakings: memo(move || {
+            growth.with(|g| g.as_ref().map_or_else(Vec::new, |g| growth::wakings(g)))
+        }),
     };
     let model = Signal::derive(move || {
         store.link.with(|link| {
@@ -193,7 +198,6 @@ fn BlockChapter() -> impl IntoView {
 /// What the text reads off the models.
 fn lives(page: Page) -> Vec<Live> {
     let largest = memo(move || page.stream.with(|s| stream::largest_term(s.as_ref()?)));
-    let woke = memo(move || page.growth.with(|g| Some(growth::woke(g.as_ref()?))));
     let parted = memo(move || depths::parted(page));
     let loss = |name: &'static str| {
         let loss = memo(move || depths::loss(page, name));
@@ -202,7 +206,10 @@ fn lives(page: Page) -> Vec<Live> {
     let [full, cut] = depths::LOSSES;
     vec![
         live("largest", move || largest.get().unwrap_or_else(|| "…".to_owned())),
-        live("woke", move || woke.get().unwrap_or_else(|| "…".to_owned())),
+        live("woke", move || match page.growth.with(Option::is_some) {
+            true => page.wakings.with(growth::woke),
+            false => "…".to_owned(),
+        }),
         live("loss-full", loss(full)),
         live("loss-cut", loss(cut)),
         live("parted", move || parted.get()),

@@ -225,10 +225,10 @@ fn amount(share: f64) -> String {
     }
 }
 
-/// Accuracy by gap, as measured last.
-pub fn accuracy(flow: &Flow) -> Lines {
-    let of = &flow.accuracy;
-    let longest = of.gaps.last().copied().unwrap_or(1).max(2);
+/// Accuracy by gap, as measured last. Before there is an answer, the axes for gaps to `gap`.
+pub fn accuracy(flow: Option<&Flow>, gap: u32) -> Lines {
+    let of = flow.map(|flow| flow.accuracy.clone()).unwrap_or_default();
+    let longest = of.gaps.last().copied().unwrap_or(gap).max(2);
     let line = |(cell, shares): (&Cell, &Vec<f32>)| {
         let (hue, dash) = look(*cell);
         let points = of.gaps.iter().zip(shares);
@@ -239,7 +239,10 @@ pub fn accuracy(flow: &Flow) -> Lines {
         x_label: "gap".into(),
         y_label: "share answered correctly".into(),
         series: Cell::ALL.iter().zip(&of.shares).map(line).collect(),
-        references: vec![Reference { name: "guessing".into(), y: f64::from(of.chance) }],
+        references: flow
+            .map(|_| Reference { name: "guessing".into(), y: f64::from(of.chance) })
+            .into_iter()
+            .collect(),
         x_range: Some((1.0, f64::from(longest))),
         y_range: Some((0.0, 1.0)),
         ..Lines::default()
@@ -250,7 +253,7 @@ pub fn accuracy(flow: &Flow) -> Lines {
 pub fn accuracy_said(flow: &Flow) -> String {
     let of = &flow.accuracy;
     let Some((gap, [rnn, lstm, gru])) = at_longest(flow) else {
-        return "Measured after every 50 steps.".into();
+        return "The first curves appear at step 50.".into();
     };
     let is_chance = rnn.max(lstm).max(gru) < of.chance + BETTER;
     let still = if is_chance { " Differences this small may still be due to chance." } else { "" };
@@ -339,14 +342,12 @@ pub fn brought_back(flow: &Flow) -> Option<BroughtBack> {
         .iter()
         .map(|network| seen(String::new(), Hue::Ink, &network.hidden, flow).share)
         .collect();
-    let by = |a: &usize, b: &usize| shares[*a].total_cmp(&shares[*b]);
-    let (most, least) = ((0..shares.len()).max_by(by)?, (0..shares.len()).min_by(by)?);
+    let most = (0..shares.len()).max_by(|a, b| shares[*a].total_cmp(&shares[*b]))?;
     let said = flow.networks.iter().zip(&shares);
     let said = said.map(|(network, share)| format!("{} {}", network.cell.label(), power(*share)));
     let said = said.collect::<Vec<_>>().join(", ");
     Some(BroughtBack {
         most,
-        least,
         said: format!(
             "Share of the gradient that reaches the letter, after {} steps: {said}.",
             flow.step
@@ -354,11 +355,10 @@ pub fn brought_back(flow: &Flow) -> Option<BroughtBack> {
     })
 }
 
-/// Which networks bring the largest and the smallest share back, and how much each does.
+/// Which network brings the largest share back, and how much each does.
 #[derive(Clone, PartialEq)]
 pub struct BroughtBack {
     pub most: usize,
-    pub least: usize,
     pub said: String,
 }
 
@@ -367,39 +367,30 @@ pub const ENOUGH: u32 = 1000;
 /// By so much a network has to beat guessing before that counts.
 const BETTER: f32 = 0.2;
 
-/// Which network answers worst at the longest gap, and how each does. Where it is not just one that
-/// fails there, by more than the noise of the measurement, why this can't be asked.
-pub fn first_lost(flow: &Flow) -> Result<(usize, String), &'static str> {
-    let early = flow.accuracy.step < ENOUGH;
-    let (gap, last) = at_longest(flow).ok_or(NOT_YET)?;
+/// Which network answers worst at the longest gap, and how each does; `None` before that can be said.
+/// Where it is not just one that fails there, by more than the noise of the measurement, why this can't
+/// be asked.
+pub fn first_lost(flow: &Flow) -> Option<Result<(usize, String), &'static str>> {
+    let (gap, last) = at_longest(flow).filter(|_| flow.accuracy.step >= ENOUGH)?;
     let mut order = [0, 1, 2];
     order.sort_by(|&a, &b| last[a].total_cmp(&last[b]));
     let [least, next, best] = order.map(|cell| last[cell]);
     if best < flow.accuracy.chance + BETTER {
-        return Err(if early {
-            NOT_YET
-        } else {
-            "All three are still guessing at the longest gap."
-        });
+        return Some(Err("All three are still guessing at the longest gap."));
     }
     // A share of 64 sequences is off by about 0.06.
     if least > 0.5 || next < 0.6 || next - least < 0.25 {
-        return Err(if early {
-            NOT_YET
-        } else {
-            "At the longest gap, it is not exactly one of the three that fails, so there is nothing to ask here."
-        });
+        return Some(Err(
+            "At the longest gap, it is not exactly one of the three that fails, so there is nothing to ask here.",
+        ));
     }
     let said = Cell::ALL.iter().zip(&last);
     let said = said.map(|(cell, share)| format!("{} {:.0}%", cell.label(), 100.0 * share));
-    Ok((
+    Some(Ok((
         order[0],
         format!("Right answers at a gap of {gap}: {}.", said.collect::<Vec<_>>().join(", ")),
-    ))
+    )))
 }
-
-/// Why [`first_lost`] has no answer before it is measured.
-pub const NOT_YET: &str = "A question will appear here at about step 1,000, once it is clear which of the three fails at the longest gap.";
 
 /// Of which loss, for the figure's title.
 pub fn loss_name(loss: LossKind) -> &'static str {

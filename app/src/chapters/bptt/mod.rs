@@ -25,9 +25,9 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField, grouped},
     course::{ChapterFrame, Lab, StageView, further, use_lab, use_provenance, use_right},
-    figures::{Lines, LinesFigure, Provenance},
+    figures::{LinesFigure, Provenance},
     questions::use_answer,
-    reactive::memo,
+    reactive::{last_known, memo},
     store::Store,
     teaching::{CheckYourself, Live, live},
 };
@@ -197,13 +197,10 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
     // Whoever moves the radius wants to see it.
     let turn_on = Callback::new(move |_| store.link.update(|link| link.bptt.rescale = true));
     // The picture stays until all of the next one is there.
-    let lines = Memo::new(move |last: Option<&Lines>| {
-        let now = || {
-            let flow = shown.flow.get()?;
-            let far = far_beside(shown, &flow)?;
-            Some(shown.settings.with(|settings| curves::norms(&flow, far.as_deref(), settings)))
-        };
-        now().or_else(|| last.cloned()).unwrap_or_default()
+    let lines = last_known(move || {
+        let flow = shown.flow.get()?;
+        let far = far_beside(shown, &flow)?;
+        Some(shown.settings.with(|settings| curves::norms(&flow, far.as_deref(), settings)))
     });
     let is_explained = memo(move || store.link.with(|link| link.idea >= EXPLAINED));
     let marker = memo(move || shown.flow.get().map(|flow| f64::from(flow.symbol_at)));
@@ -329,7 +326,7 @@ fn along_cell(
     shown: Shown,
     is_meant: fn(f32) -> bool,
 ) -> impl Fn() -> String + Send + Sync + Clone + 'static {
-    let now = move || {
+    let said = last_known(move || {
         let flow = shown.flow.get().filter(|flow| flow.loss == LossKind::Last)?;
         let bias = shown.lab.started.with(|started| match &started.as_ref()?.spec {
             StudySpec::Bptt(spec) => Some(spec.forget_bias),
@@ -342,61 +339,46 @@ fn along_cell(
             "At training step {}, the cell at the letter gets {share} the last step’s gradient.",
             grouped(flow.step.into())
         ))
-    };
-    let said =
-        Memo::new(move |last: Option<&String>| now().or_else(|| last.cloned()).unwrap_or_default());
+    });
     move || said.get()
 }
 
-/// Which network gets least of the gradient, once just one fails at the longest gap: the view beside it
-/// shows only how they answer.
+/// Which network fails at the longest gap: asked before they are trained, and answered after.
 fn near(shown: Shown) -> AnyView {
-    let read = shown.read(|flow, _| Some((curves::first_lost(flow), curves::brought_back(flow))));
-    let least = move || match read.get()? {
-        (Ok(lost), Some(back)) => Some((back.least, format!("{} {}", lost.1, back.said))),
-        _ => None,
-    };
-    let too_early = move || {
-        let lost = read.get().map_or(Err(curves::NOT_YET), |read| read.0);
-        every(shown).or_else(|| lost.err().map(str::to_owned))
-    };
-    // What was asked once stays: it may have been answered.
-    let is_asked = Memo::new(move |was: Option<&bool>| was == Some(&true) || too_early().is_none());
+    let lost = shown.read(|flow, _| curves::first_lost(flow));
     let lab = shown.lab;
     let trains = move || lab.state.get() == RunState::Running;
     let missing = move || curves::ENOUGH.saturating_sub(lab.step.get());
-    let question = move || {
-        view! {
+    view! {
+        <div class:bptt-waits=move || missing() != 0>
             <CheckYourself
                 id="bptt-near"
-                question=Signal::stored(
-                    "One of the three fails at the longest gap. In which of the three does the smallest share of \
-                     the last step’s gradient reach the letter, measured at the hidden state?"
-                        .to_owned(),
-                )
+                question=Signal::derive(|| {
+                    format!(
+                        "After {} steps, which of the three will be right least often at the longest gap?",
+                        grouped(curves::ENOUGH.into())
+                    )
+                })
                 options=Signal::stored(["RNN", "LSTM", "GRU"].map(str::to_owned).to_vec())
-                too_early=Signal::derive(too_early)
-                answer=Signal::derive(move || least().map(|least| least.0))
-                explain=Signal::derive(move || least().map_or(String::new(), |least| least.1))
+                too_early=Signal::derive(move || lost.get()?.err().map(str::to_owned))
+                answer=Signal::derive(move || Some(lost.get()?.ok()?.0))
+                explain=Signal::derive(move || match lost.get() {
+                    Some(Ok((_, said))) => said,
+                    _ => String::new(),
+                })
                 on_right=use_right("bptt-near")
             />
-        }
-    };
-    let training = move || {
-        view! {
-            <div class="check">
-                <p data-testid="bptt-too-early">{too_early}</p>
-                <button type="button" class="button" data-testid="bptt-enough"
-                    style:display=move || (missing() == 0).then_some("none")
-                    aria-disabled=move || trains().then_some("true")
-                    on:click=move |_| if !untrack(trains) { lab.take_steps(untrack(missing)) }>
-                    {format!("Train to step {}", grouped(curves::ENOUGH.into()))}
-                </button>
-            </div>
-        }
-    };
-    view! { {move || if is_asked.get() { question().into_any() } else { training().into_any() }} }
-        .into_any()
+        </div>
+        <div class="check" style:display=move || (missing() == 0).then_some("none")>
+            <p>"Pick one, then train to find out."</p>
+            <button type="button" class="button" data-testid="bptt-enough"
+                aria-disabled=move || trains().then_some("true")
+                on:click=move |_| if !untrack(trains) { lab.take_steps(untrack(missing)) }>
+                {format!("Train to step {}", grouped(curves::ENOUGH.into()))}
+            </button>
+        </div>
+    }
+    .into_any()
 }
 
 /// Why nobody is asked for a share of the last step's gradient where every step adds its own.

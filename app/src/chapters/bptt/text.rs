@@ -127,8 +127,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Who remembers how far?",
-            text: "The proof is in the answers. Train all three for a thousand steps, and compare how often each \
-                   names the right letter at each gap. {accuracy}",
+            text: "The proof is in the answers. Make your guess below. Then train all three for a thousand steps, \
+                   and compare how often each names the right letter at each gap. {accuracy}",
             set: |link| link.view = super::ACCURACY.into(),
             asks: &["bptt-near"],
         },

@@ -16,14 +16,17 @@ use crate::{
 
 pub fn accuracy(shown: Shown) -> AnyView {
     let said = shown.read(|flow, _| curves::accuracy_said(flow));
+    let lines = memo(move || {
+        let flow = shown.flow.get();
+        curves::accuracy(flow.as_deref(), shown.settings.with(|settings| settings.gap))
+    });
     view! {
         <div class="view-fill bptt-room">
             <LinesFigure
                 name="bptt-accuracy"
                 title="Accuracy by gap".to_owned()
-                lines=shown.read(|flow, _| curves::accuracy(flow))
+                lines
                 provenance=shown.provenance
-                hint="Press Train: measured after every 50 steps.".to_owned()
             />
             <p class="view-note" data-testid="bptt-accuracy-said">{said}</p>
         </div>

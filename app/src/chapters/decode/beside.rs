@@ -260,8 +260,8 @@ pub fn Beside(page: Page) -> impl IntoView {
         }
         let yours = page.store.link.with(|link| link.gpt.sampling());
         format!(
-            "The bar over a {} shows how much it surprised the model. Beside each text stand its mean surprise and \
-             its perplexity. The ones that draw at random all use the same random numbers. Your own settings: {}.",
+            "The bar over a {} shows how much it surprised the model. Beside each text stand its perplexity and, \
+             where there is room, its mean surprise. The ones that draw at random all use the same random numbers. Your own settings: {}.",
             page.unit(),
             named(&yours)
         )

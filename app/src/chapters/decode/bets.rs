@@ -143,7 +143,10 @@ impl Drawing for Bets {
         let widest = names.map(|name| token::columns(&name)).fold(1.0, f64::max);
         let label = (0.62 * widest + 2.0) * font;
         let numbers = (12.5 * font).min(width * 0.42);
-        let (zero, room) = (label, (width - label - numbers).max(20.0));
+        // What stands before the two numbers of a row, and the arrow with the number at the end of a bar.
+        let clear = width - numbers / 2.0 - 3.2 * font;
+        let arrow = 6.0 * font;
+        let (zero, room) = (label, (clear - arrow - label).max(20.0));
         let scale_end = self.end();
         let long = |share: f32| f64::from(share / scale_end) * room;
         pen.sized(
@@ -215,8 +218,8 @@ impl Drawing for Bets {
                 zero + 0.55 * font * others.len() as f64
             };
             if chosen && !certain {
-                // The number has this row. Where a bar is long, there is room for the arrow only.
-                let fits = end + 6.0 * font < width - numbers / 2.0 - 3.2 * font;
+                // The number has this row. After many others, there is room for the arrow only.
+                let fits = end + arrow < clear + 0.01;
                 let said = if fits { format!("← {number}") } else { "←".to_owned() };
                 pen.text(Hue::Ink, true, (end + 0.5 * font, base), Anchor::Start, &said);
             }
@@ -402,6 +405,17 @@ mod tests {
         };
         assert_eq!(arrows(&bets(Sampling::PLAIN, 0.5)), 2, "at the row and at the line");
         assert_eq!(arrows(&bets(Sampling::GREEDY, 0.5)), 0);
+    }
+
+    #[test]
+    fn the_number_stands_at_the_end_of_every_bar() {
+        use crate::figures::{color::Palette, pen::Paint};
+        let sure = bets(Sampling { temperature: 0.1, ..Sampling::PLAIN }, 0.5);
+        for width in [288.0, 366.0, 900.0] {
+            let mut pen = Pen::new(12.0, Paint::of(&Palette::LIGHT));
+            sure.draw((width, 248.0), &mut pen, &Colors::new(&Palette::LIGHT));
+            assert!(pen.svg.contains("← 0.5000"), "{width}");
+        }
     }
 
     #[test]

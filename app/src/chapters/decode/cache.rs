@@ -99,16 +99,14 @@ pub fn Cache(page: Page) -> impl IntoView {
                 <button type="button" class="button" data-testid="decode-write-cached"
                     on:click=move |_| { page.write(); }>"Write one " {move || page.unit()}</button>
                 <button type="button" class="button button-quiet" data-testid="decode-next-head"
-                    on:click=move |_| turn(1)>
-                    {move || format!("Next head (now block {}, head {})", block.get().max(1), head.get().max(1))}
-                </button>
+                    on:click=move |_| turn(1)>"Next head"</button>
                 <button type="button" class="button button-quiet" data-testid="decode-race" on:click=measure
                     aria-disabled=move || racing.get().to_string()>"Measure the speed"</button>
             </div>
+            <p class="view-note decode-note" role="status" data-testid="cache-note">{note}</p>
             <Picture name="cache" title drawing
                 label="Rows of tokens with their keys, the weights that the new query gives them, and their values. Keys and values that were computed just now have a frame. Arrow keys move between them."
                 hint="Framed keys and values were computed just now. The others came from the cache. Point at a strip to read it."/>
-            <p class="view-note decode-note" role="status" data-testid="cache-note">{note}</p>
         </div>
     }
     .into_any()

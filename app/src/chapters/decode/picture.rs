@@ -49,19 +49,23 @@ pub trait Drawing: Send + Sync + 'static {
 /// `None` while there is nothing to see.
 pub type Shown = Option<Arc<dyn Drawing>>;
 
+/// The size of the smallest text that is drawn.
+pub const SMALLEST: f64 = 12.0;
 /// Size of files.
 const SIZE: (f64, f64) = (1100.0, 620.0);
 
 /// What is drawn at a size.
 struct Scene {
     size: (f64, f64),
+    /// The height that it needs at this width.
+    need: f64,
     svg: String,
     spots: Vec<Spot>,
 }
 
 /// The size of notes beside text of the size `font`: never too small to read.
 pub fn smaller(font: f64) -> f64 {
-    (0.9 * font).max(12.0)
+    (0.9 * font).max(SMALLEST)
 }
 
 impl Scene {
@@ -74,11 +78,12 @@ impl Scene {
         if width < 1.0 || height < 1.0 {
             return None;
         }
-        let font = (width / 50.0).min(height / 24.0).clamp(12.0, 17.0);
+        let font = (width / 50.0).min(height / 24.0).clamp(SMALLEST, 17.0);
+        let need = drawing.height(width, SMALLEST);
         let size = (width, height.max(drawing.height(width, font)));
         let mut pen = Pen::new(font, paint);
         let spots = drawing.draw(size, &mut pen, colors);
-        Some(Self { size, svg: pen.svg, spots })
+        Some(Self { size, need, svg: pen.svg, spots })
     }
 
     fn at(&self, (x, y): (f64, f64)) -> Option<usize> {
@@ -183,6 +188,9 @@ pub fn Picture(
     let style = move || {
         scene.get().map(|scene| format!("width:{}px;height:{}px", scene.size.0, scene.size.1))
     };
+    // The room is as high as its view lets it be; where that asks, it hears what the drawing needs. It never
+    // hears what the drawing has: that follows the room, and each would make the other grow.
+    let need = move || scene.get().map(|scene| format!("{:.0}px", scene.need.ceil()));
     let picture = move || scene.get().map_or(String::new(), |scene| scene.svg.clone());
     let files = Files {
         json: |shown: &Shown, caption, provenance| {
@@ -204,7 +212,7 @@ pub fn Picture(
     view! {
         <Frame name kind="picture" title root empty table=table(name, title, drawn)
             choices=choices(name, title, drawn, none, provenance, colors, files)>
-            <div class="figure-box decode-room" node_ref=room>
+            <div class="figure-box decode-room" node_ref=room style=("--need", need)>
                 <div class="decode-picture" class:decode-pressed=on_pick.is_some() style=style tabindex="0" role="group"
                     aria-label=label aria-roledescription="picture" data-testid=format!("{name}-picture")
                     translate="no" {..reader.handlers()}>

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::picture::{Drawing, Spot, smaller};
+use super::picture::{Drawing, SMALLEST, Spot, smaller};
 use crate::figures::{
     Hue, Sheet, exact,
     pen::{Anchor, Pen},
@@ -63,8 +63,9 @@ struct Layout {
     left: f64,
     /// In cells: a token takes as many as its mark has columns.
     fit: usize,
-    head: f64,
     gap: f64,
+    /// Of what is said of a text, only so many parts are: the last.
+    notes: usize,
     /// In cells: what a token takes beyond its letters.
     more: f64,
     /// Only so many lines of each text are shown.
@@ -73,17 +74,18 @@ struct Layout {
 
 /// Characters of the longest name of a token.
 const LONGEST_NAME: usize = 12;
-/// The size of the smallest text that is drawn.
-const SMALLEST: f64 = 12.0;
 /// Cells beside the letters of a token that has a ground.
 const BESIDE: f64 = 0.4;
 
 impl Skyline {
     fn layout(&self, width: f64, font: f64) -> Layout {
         let named = self.passages.iter().any(|passage| !passage.name.is_empty());
-        // Names stand beside their texts where there is room, else above them.
-        let beside = named && width > 42.0 * font;
-        let left = if beside { 11.0 * font } else { 0.0 };
+        // Names stand beside their texts. On a phone there is little room for them.
+        let (left, gap, notes) = match width > 42.0 * font {
+            _ if !named => (0.0, 0.0, 0),
+            true => (11.0 * font, 0.7 * font, usize::MAX),
+            false => (8.5 * font, 0.1 * font, 1),
+        };
         let cell = 0.66 * font;
         let bar = if named { 0.9 * font } else { 1.7 * font };
         Layout {
@@ -92,8 +94,8 @@ impl Skyline {
             line: bar + 1.6 * font,
             left,
             fit: (((width - left) / cell) as usize).max(8),
-            head: if named && !beside { 1.4 * font } else { 0.0 },
-            gap: if named { 0.7 * font } else { 0.0 },
+            gap,
+            notes,
             more: if self.tinted { BESIDE } else { 0.0 },
             most: usize::MAX,
         }
@@ -101,8 +103,7 @@ impl Skyline {
 
     /// How high all of it is.
     fn tall(&self, layout: &Layout) -> f64 {
-        let high =
-            |passage: &Passage| layout.head + lines(passage, layout) * layout.line + layout.gap;
+        let high = |passage: &Passage| lines(passage, layout) * layout.line + layout.gap;
         self.passages.iter().map(high).sum::<f64>().max(layout.line)
     }
 
@@ -208,19 +209,13 @@ impl Drawing for Skyline {
                 // Three lines are as high as the lowest row is.
                 let mut base = top + layout.bar - 0.15 * font;
                 pen.text(Hue::Ink, true, (0.0, base), Anchor::Start, &passage.name);
-                for part in &passage.notes {
+                let unsaid = passage.notes.len().saturating_sub(layout.notes);
+                for part in &passage.notes[unsaid..] {
                     base += 1.05 * font;
                     let at = (0.0, base);
                     pen.sized(Hue::Muted, false, smaller(font), at, Anchor::Start, part);
                 }
-            } else if layout.head > 0.0 {
-                pen.text(Hue::Ink, true, (0.0, top + font), Anchor::Start, &passage.name);
-                let beside = (width, top + font);
-                // There is no room for the unit.
-                let note = passage.notes.join(" · ").replace(" nats", "");
-                pen.sized(Hue::Muted, false, smaller(font), beside, Anchor::End, &note);
             }
-            top += layout.head;
             let most = layout.most;
             let is_cut = places(passage, &layout).last().is_some_and(|(line, ..)| line >= most);
             // A sign at the end says that the text goes on.
@@ -342,6 +337,8 @@ mod tests {
         let (layout, font) = skyline.fitting((676.0, 304.0), 12.0);
         assert_eq!((layout.most, font), (1, SMALLEST));
         assert!(skyline.tall(&layout) <= 304.0);
+        // On a phone all seven are in sight.
+        assert!(skyline.height(366.0, 12.0) <= 220.0, "{}", skyline.height(366.0, 12.0));
     }
 
     #[test]

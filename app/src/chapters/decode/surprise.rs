@@ -73,6 +73,14 @@ pub fn Read(page: Page) -> impl IntoView {
             said
         }
     };
+    // The two numbers that the story explains are seen first.
+    let title = Signal::derive(move || {
+        let mean = answer.read(|answer| passage(answer).mean()).flatten();
+        match mean.filter(|_| shown.with(|text| !text.is_empty())) {
+            Some(mean) => format!("Mean surprise {mean:.3} nats, perplexity {:.2}", mean.exp()),
+            None => "How surprising each token is".to_owned(),
+        }
+    });
     view! {
         <div class="view-fill" node_ref=part>
             <div class="decode-text">
@@ -80,7 +88,7 @@ pub fn Read(page: Page) -> impl IntoView {
                 <textarea id="decode-text" rows="3" spellcheck="false" data-testid="decode-text"
                     prop:value=move || shown.get() on:input=entered></textarea>
             </div>
-            <Picture name="surprise" title="How surprising each token is" drawing
+            <Picture name="surprise" title drawing
                 label="The text, with a bar over each token as tall as its surprise. Arrow keys move between tokens."
                 hint="Point at a token to read its surprise. The taller its bar, the less the model expected it."/>
             <p class="view-note decode-note" role="status" data-testid="surprise-note">{said}</p>

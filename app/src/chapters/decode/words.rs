@@ -41,8 +41,11 @@ pub const SCRIPT: Script = Script {
             title: "Always the first choice",
             text: "Why not take the largest share every time? This is called **greedy decoding**, and it leaves \
                    nothing to chance. But greedy text often repeats itself. A small model easily gets stuck in a \
-                   loop: look at the row “Greedy” under Samples.",
-            set: |link| choose(link, Sampling::GREEDY),
+                   loop: look at the row “Greedy.” The other rows come later.",
+            set: |link| {
+                link.view = "beside".into();
+                choose(link, Sampling::GREEDY);
+            },
             asks: &["decode-greedy"],
         },
         Beat {
@@ -168,7 +171,7 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Write with the cache until the context is full. What does the line below the picture say then? How many multiplications does one more token cost?",
+            text: "Write with the cache until the context is full. What does the line above the picture say then? How many multiplications does one more token cost?",
             label: "Open the cache",
             id: "full",
             set: |link| link.view = "cache".into(),

@@ -1,13 +1,16 @@
 //! One quantity of every unit at every step, and what the model answers.
 
 use leptos::prelude::*;
-use unroll_protocol::study::gates::{Forced, Guess, HoldChoice, Quantity, ReachChoice, Seen};
+use unroll_protocol::study::gates::{
+    Forced, Guess, HoldChoice, Quantity, ReachChoice, Seen, TaskChoice,
+};
 
 use super::{
     held::{EditBar, HeldList},
     state::{Gates, beyond, from_state, named, three},
     strips,
     sums::Pinned,
+    text::BRACKETED,
 };
 use crate::{
     controls::{ChoiceField, SliderField},
@@ -29,7 +32,7 @@ pub fn EveryUnit(gates: Gates) -> impl IntoView {
         } else {
             view! {
                 <Sentence label="Reads" problem=gates.seen.problem/>
-                <p class="view-note gates-meaning">{move || meaning(gates)}</p>
+                <p class="view-note gates-meaning">{move || meaning(gates)} {move || offer(gates)}</p>
             }
             .into_any()
         }
@@ -60,17 +63,28 @@ pub fn EveryUnit(gates: Gates) -> impl IntoView {
 
 /// What a generated task makes of the learner's characters.
 fn meaning(gates: Gates) -> &'static str {
-    use unroll_protocol::study::gates::TaskChoice::{Brackets, Quotes, Text};
     match gates.task.get() {
-        Brackets => {
-            "To this model, “(”, “[” and “{” open, and “)”, “]” and “}” close. It reads all remaining \
-             characters as one and the same letter."
+        TaskChoice::Brackets => {
+            "“(”, “[” and “{” open, “)”, “]” and “}” close. To this model, all else is the same letter."
         }
-        Quotes => {
+        TaskChoice::Quotes => {
             "This model knows the quotation mark. It reads each remaining character as one of four letters."
         }
-        Text => "",
+        TaskChoice::Text => "",
     }
+}
+
+/// What puts brackets in place of the learner's sentence, which may have none to count.
+fn offer(gates: Gates) -> Option<AnyView> {
+    let take = move |_| gates.store.set_probe(BRACKETED.to_owned());
+    (gates.task.get() == TaskChoice::Brackets).then(|| {
+        view! {
+            <button type="button" class="gates-link" data-testid="gates-bracketed" on:click=take>
+                {format!("Read “{BRACKETED}”")}
+            </button>
+        }
+        .into_any()
+    })
 }
 
 /// Which quantity is drawn, and whose products the circuit shows.

@@ -257,7 +257,7 @@ pub fn ScatterFigure(
         start: Callback::new(move |()| start()),
         step: Callback::new(step),
         pick: Some(on_pick),
-        tap_reads: true,
+        tap_reads: false,
         focus_reads: false,
     };
     let files = Files { json: scatter_json, csv: scatter_csv, svg: scatter_svg };

@@ -74,16 +74,8 @@ impl Gates {
         let settled = memo(move || {
             lab.step.get() >= super::INFO.warm_steps || lab.state.get() == RunState::Paused
         });
-        // Other views mark a unit: the first of the ranking while none is chosen.
-        let marks_first = memo(move || {
-            let marks = ["units", "circuit", "answers"].contains(&lab.stage.get());
-            marks && link.with(|l| l.gates.unit.min(l.gates.units) == 0)
-        });
-        let units = use_answer(lab, move || settled.get().then_some(ask::Units {}))
-            .shown_in(marks_first)
-            .shown_in(lab.on_view("counts"))
-            .shown_in(lab.on_view("memory"))
-            .shown_in(lab.check_seen);
+        // Each view marks a unit of it, or says how well one follows.
+        let units = use_answer(lab, move || settled.get().then_some(ask::Units {}));
         let unit = memo(move || {
             let chosen = link.with(|l| l.gates.unit.min(l.gates.units));
             match chosen.checked_sub(1) {

@@ -10,6 +10,7 @@ use super::{
     figure::{Quantities, part, row_name},
     held::says,
     state::{Gates, three},
+    units::follows,
 };
 use crate::{
     figures::{StepRow, token},
@@ -94,7 +95,7 @@ pub fn Pinned(gates: Gates) -> impl IntoView {
     };
     let made = move || match gates.sums.problem.get() {
         Some(problem) => problem,
-        None => gates.sums(|sums| made(sums).0).unwrap_or_default(),
+        None => gates.sums(|sums| format!("{}.", made(sums).0)).unwrap_or_default(),
     };
     let to_circuit = move |_| gates.store.link.update(|l| l.view = "circuit".into());
     let close = move |_| gates.store.link.update(|l| l.gates.at = 0);
@@ -102,7 +103,7 @@ pub fn Pinned(gates: Gates) -> impl IntoView {
         <Show when=move || gates.at.get().is_some()
             fallback=move || view! { <p class="view-note">{move || says(gates)}</p> }>
             <p class="gates-pinned" data-testid="gates-pinned">
-                <b>{what}</b> <span>{made}</span>
+                <b>{what}</b> <span>{made}</span> " " <span>{move || follows(gates)}</span>
                 <button type="button" class="gates-link" data-testid="gates-to-circuit" on:click=to_circuit>
                     "Its circuit"
                 </button>

@@ -13,6 +13,9 @@ use crate::{
     teaching::{Formula, Hue, Kind, MathSym, Names, Quiz, Snippet},
 };
 
+/// A sentence with as many brackets open at its end as ever in training.
+pub const BRACKETED: &str = "(a(b(c(d";
+
 pub const SCRIPT: Script = Script {
     before: "A plain RNN overwrites its whole state at every step and can’t choose what to keep.",
     beats: &[
@@ -46,7 +49,8 @@ pub const SCRIPT: Script = Script {
             text: "The doors that guard c are called [gates](gate): numbers from 0, shut, to 1, open. The [forget \
                    gate](#forget-gate weight) f says how much of c stays. The stronger the color, the more open the \
                    gate. {framed}\n\n\
-                   An open gate is not enough to count. Press a cell in another open row: does that unit count, too?\n\n\
+                   An open gate is not enough to count. Press another open row, and read its correlation below: \
+                   does it count?\n\n\
                    + Why would a network want to forget?\n\n\
                    The first LSTM had no such gate, and on a long stream of input its cells could grow without \
                    limit. So in 2000 Gers, Schmidhuber and Cummins added a way to forget.",
@@ -102,10 +106,10 @@ pub const SCRIPT: Script = Script {
             title: "Two gates can be enough",
             text: "In 2014 Cho and others built a simpler cell, later named **gated recurrent unit** (**GRU**). It \
                    has no [cell state](cell-state). Its [update gate](#update-gate weight) z is the share of the \
-                   old [hidden state](hidden-state) h that stays. Here is h of every unit. {framed-gru} How \
-                   does the network keep its count?\n\n\
+                   old [hidden state](hidden-state) h that stays. Here is every unit’s h. {framed-gru} Where \
+                   z is small, a candidate n, made from h, can carry the count.\n\n\
                    + The other gate, and how long a memory lasts\n\n\
-                   The rest, 1 − z, comes from a candidate n. The [reset gate](#reset-gate key) r says how much of \
+                   The rest of h, the share 1 − z, comes from n. The [reset gate](#reset-gate key) r says how much of \
                    the old h goes into n.\n\n\
                    In the view “Memory,” a memory’s length is the number of steps until less than 37% of a small \
                    change is left. By z alone, that is 10 steps where z is always 0.9, and a single step where z is \
@@ -130,7 +134,7 @@ pub const SCRIPT: Script = Script {
     tries: &[
         Trial {
             text: "Press a cell in the framed row. Now the forget gate of the counting unit is held open, so it can’t let \
-                   anything go. Press c above: does its count only ever go up?",
+                   anything go. Then open “Counting”: does its c only ever go up?",
             label: "Show the forget gates",
             id: "open",
             set: |link| {
@@ -166,12 +170,12 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Write a sentence of your own with five brackets open at once. In training there were never more than \
-                   four. What does the counter do, and what does the model answer?",
-            label: "Read my sentence",
+            text: "Write one more “(” at the end. Now five brackets are open, and in training there were never more \
+                   than four. What does the counter do, and what does the model answer?",
+            label: "Four open brackets",
             id: "mine",
             set: |link| link.gates.sentence = SentenceChoice::Mine,
-            sentence: None,
+            sentence: Some(BRACKETED),
         },
     ],
     quizzes: &[

@@ -63,17 +63,30 @@ pub fn best(gates: Gates) -> Option<String> {
         let (what, _) = units.follows.first()?;
         let (unit, r) = *ranking(units).first()?;
         let state = units.cell.memory().id();
-        let what = match what {
-            Followed::Depth => "the bracket depth",
-            Followed::Quotation => "whether it is inside a quotation",
-        };
-        let way = if r < 0.0 { ", upside down" } else { "" };
+        let (what, way) = (answer(*what), if r < 0.0 { ", upside down" } else { "" });
         Some(format!(
             "On {} characters that it was not trained on, {state} of unit {} follows {what}{way}: r = {}.",
             units.characters,
             unit + 1,
             three(r)
         ))
+    })?
+}
+
+/// What the model is asked for, in a sentence.
+fn answer(what: Followed) -> &'static str {
+    match what {
+        Followed::Depth => "the bracket depth",
+        Followed::Quotation => "whether it is inside a quotation",
+    }
+}
+
+/// How well the unit that is looked at follows the answer.
+pub fn follows(gates: Gates) -> Option<String> {
+    let unit = gates.unit.get();
+    gates.units(|units| {
+        let (what, r) = units.follows.first()?;
+        Some(format!("Correlation with {}: {}.", answer(*what), three(*r.get(unit)?)))
     })?
 }
 

@@ -24,8 +24,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Where it looks",
             text: "Before it guesses, the model looks back and gathers what may help. This is \
-                   [attention](attention). Point at a token: the arcs show how much it looks at that one and at \
-                   each one before. An untrained model looks at all of them nearly equally.",
+                   [attention](attention). Point at a token: the arcs show how much it looks at itself and each \
+                   one before. In the square, rows look and columns are looked at: queries and keys. An \
+                   untrained model looks at all nearly equally.",
             // In the second layer more is to be seen early: it reads what the first has gathered.
             set: |link| (link.gpt.layer, link.gpt.head) = (2, 3),
             asks: &["gpt-sure"],
@@ -84,7 +85,7 @@ pub const SCRIPT: Script = Script {
             text: "Yours has {weights} thousand [parameters](parameter). GPT-3 (2020) has 175 billion, reads \
                    pieces of words, and learned from far more text. Yet the plan is the same: a \
                    [decoder-only](decoder-only) transformer. You can even open GPT-2 here: “Model file” is in \
-                   the settings, at the upper right.",
+                   the settings, at the upper right (on a phone, behind “⋯”).",
             set: |_| {},
             asks: &["gpt-size"],
         },
@@ -110,7 +111,7 @@ pub const SCRIPT: Script = Script {
         },
         trial(
             "copy",
-            "Press the text’s name, at the upper right, and choose Brackets. Train for a minute. In a line such as nokq|nokq the second half repeats the first. Look in \
+            "Press the text’s name, at the upper right (on a phone, “⋯” and “Text”), and choose Brackets. Train for a minute. In a line such as nokq|nokq the second half repeats the first. Look in \
              layer 2 for a second line beside the diagonal, where each letter looks at what came after it the last \
              time.",
         ),
@@ -125,7 +126,7 @@ pub const SCRIPT: Script = Script {
         },
         trial(
             "rate",
-            "Open the settings, at the upper right. While it trains, type 3 as the learning rate, then 0.005. Does it relearn what it lost?",
+            "Open the settings, at the upper right (on a phone, “⋯” and “Model”). While it trains, type 3 as the learning rate, then 0.005. Does it relearn what it lost?",
         ),
         Trial {
             text: "The twin learns the same text, but from another seed: other random numbers. Train both. Do the same \

@@ -221,23 +221,25 @@ fn joint_in_words(page: Page) -> AnyView {
         return view! { <span class="hint">"Measuring on held-out text …"</span> }.into_any();
     };
     let Cost { windows, tokens, before, after, .. } = cost;
-    let names: Vec<String> = cost.off.iter().map(|at| name(*at)).collect();
     let all = cost.off.len() == page.all().len();
-    let who = match &names[..] {
+    let heads = page.shape.get_untracked().1 as usize;
+    let who = match &cost.off[..] {
         _ if all => "All heads".to_owned(),
-        [one] => format!("{one} alone"),
-        _ => names.join(", "),
+        [one] => format!("{} alone", name(*one)),
+        off if off.len() == heads && off.iter().all(|at| at.layer == off[0].layer) => {
+            format!("Layer {}", off[0].layer)
+        }
+        off => off.iter().map(|at| name(*at)).collect::<Vec<_>>().join(", "),
     };
     view! {
         <strong>{who}" off: "</strong>
-        "loss on held-out text "
+        <strong class="number" data-testid="heads-change">{signed(cost.change)}</strong>
+        {cost.error.map(|error| format!(" ± {error:.4}"))}
+        " nats per character. Loss on held-out text: "
         <span class="number" data-testid="heads-before">{format!("{before:.4}")}</span>
         " → "
         <span class="number" data-testid="heads-after">{format!("{after:.4}")}</span>
-        ", "
-        <strong class="number" data-testid="heads-change">{signed(cost.change)}</strong>
-        {cost.error.map(|error| format!(" ± {error:.4}"))}
-        " nats per character. "
+        ". "
         <span class="hint">
             {format!("Mean over {tokens} characters in {windows} windows never trained on")}
             {match cost.error {

@@ -70,18 +70,18 @@ pub fn Numbers(page: Page) -> impl IntoView {
                     <thead>
                         <tr>
                             <td></td>
-                            <th scope="colgroup" colspan="6"><span class="heads-group">"on this sentence"</span></th>
                             <th scope="colgroup">"on held-out text"</th>
+                            <th scope="colgroup" colspan="6"><span class="heads-group">"on this sentence"</span></th>
                         </tr>
                         <tr>
                             <th scope="col">"head"</th>
+                            <th scope="col">"off alone costs"</th>
                             <th scope="col">"tends to"</th>
                             <th scope="col">"entropy"</th>
+                            <th scope="col">"on\u{a0}the previous"</th>
+                            <th scope="col">"on\u{a0}the first"</th>
                             <th scope="col">"mean distance"</th>
-                            <th scope="col">"on the first"</th>
-                            <th scope="col">"on the previous"</th>
                             <th scope="col">"writes"</th>
-                            <th scope="col">"off alone costs"</th>
                         </tr>
                     </thead>
                     <tbody>
@@ -161,9 +161,9 @@ fn cells(statistics: Memo<Option<Statistics>>) -> AnyView {
     };
     [
         cell("entropy", |s| s.entropy, false),
-        cell("distance", |s| s.distance, false),
-        cell("first", |s| s.first, true),
         cell("previous", |s| s.previous, true),
+        cell("first", |s| s.first, true),
+        cell("distance", |s| s.distance, false),
     ]
     .into_any()
 }
@@ -175,9 +175,9 @@ fn Alike(page: Page) -> impl IntoView {
     view! {
         <tr class="heads-alike" data-testid="heads-alike">
             <th scope="row">"spread evenly"</th>
+            <td>"–"</td>
             <td class="hint">"for comparison"</td>
             {cells(statistics)}
-            <td>"–"</td>
             <td>"–"</td>
         </tr>
     }
@@ -206,20 +206,16 @@ fn Row(page: Page, at: HeadAt) -> impl IntoView {
                 </button>
                 {move || is_off.get().then_some(" off")}
             </th>
+            <td data-stat="cost" class:heads-unsure=move || cost.get().is_some_and(|c| !is_sure(&c))>
+                {move || cost.get().map_or("…".to_owned(), |cost| signed(cost.change))}
+                <span class="heads-error">
+                    {move || cost.get()?.error.map(|error| format!(" ± {error:.4}"))}
+                </span>
+            </td>
             <td>{tends_to}</td>
             {cells(numbers)}
             <td data-stat="written" title=move || written().map(|w| w.to_string())>
                 {move || written().map_or("–".to_owned(), |w| format!("{w:.3}"))}
-            </td>
-            <td data-stat="cost" class:heads-unsure=move || cost.get().is_some_and(|c| !is_sure(&c))>
-                {move || match cost.get() {
-                    Some(cost) => format!(
-                        "{}{}",
-                        signed(cost.change),
-                        cost.error.map_or(String::new(), |error| format!(" ± {error:.4}"))
-                    ),
-                    None => "…".to_owned(),
-                }}
             </td>
         </tr>
     }

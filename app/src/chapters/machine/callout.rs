@@ -10,7 +10,7 @@ use unroll_protocol::{
 use super::{
     cells::{map, values},
     draw::Way,
-    scene::{Area, LEAST_CELL, Part, Scene},
+    scene::{Area, BARS, LEAST_CELL, Part, Scene},
 };
 use crate::figures::{
     Colors, Hue, ValueMap, four_decimals,
@@ -23,6 +23,8 @@ use crate::figures::{
 
 const FONT: f64 = 12.0;
 const PAD: f64 = 12.0;
+/// Above and below what a box says, together.
+const HIGH_PAD: f64 = 13.0;
 const MOST_WIDTH: f64 = 430.0;
 /// Where less than this is free behind the part, the box stands before it.
 const LEAST_WIDTH: f64 = 250.0;
@@ -48,8 +50,8 @@ enum Item<'a> {
         values: &'a [f32],
         map: ValueMap,
     },
-    /// Names over the numbers of the rows below.
-    Heads(Vec<&'static str>),
+    /// Names over the numbers of the rows below, and what is said of those that are not listed.
+    Heads(Vec<&'static str>, String),
     Row(Row<'a>),
 }
 
@@ -73,7 +75,7 @@ impl Item<'_> {
         match self {
             Self::Title(lines) => TITLE * lines.len() as f64,
             Self::Words(lines) => LINE * lines.len() as f64,
-            Self::Heads(_) => LINE,
+            Self::Heads(..) => LINE,
             Self::Strip { .. } => STRIP,
             Self::Row(_) => ROW,
         }
@@ -83,11 +85,15 @@ impl Item<'_> {
 const TITLE: f64 = 18.0;
 const LINE: f64 = 16.0;
 const ROW: f64 = 17.0;
-const STRIP: f64 = 42.0;
+const STRIP: f64 = 34.0;
 /// A box lower than this shows only what its stage is about.
 const LOW: f64 = 190.0;
 /// Least height of a box that lets the small maps below the rows be seen.
 const LEAST_HEIGHT: f64 = 100.0;
+/// What the bar of the parameters takes at the foot of the picture.
+const BAR_HIGH: f64 = 54.0;
+/// How far the columns' names reach above the rows.
+const NAMES: f64 = 30.0;
 
 /// Where a box stands to its part.
 #[derive(Clone, Copy, PartialEq)]
@@ -96,7 +102,7 @@ enum Side {
     Behind,
     /// Before the part, over or under the row that is followed, which stays in sight.
     Before,
-    /// Under the row, where the picture scrolls.
+    /// Under the rows, where the picture scrolls.
     Under,
 }
 
@@ -123,6 +129,10 @@ pub struct Callout<'a> {
     /// Left and right of the part, and the middle and the height of its row.
     part: (f64, f64),
     row: (f64, f64),
+    /// What else belongs in sight, from top to bottom.
+    sight: (f64, f64),
+    /// How much is seen at once.
+    seen: f64,
     framed: bool,
     tinted: bool,
     items: Vec<Item<'a>>,
@@ -147,12 +157,12 @@ impl<'a> Callout<'a> {
             way,
             architecture,
             width: room.width - 2.0 * PAD,
-            most: room.bottom - room.top - 2.0 * PAD,
+            most: room.height() - HIGH_PAD,
             detail: Detail::All,
             items: Vec::new(),
         };
         build.fit(stage);
-        let height = build.height() + 2.0 * PAD - 4.0;
+        let height = build.height() + HIGH_PAD;
         let items = build.items;
         let middle = scene.middle(way.row);
         let last = (room.bottom - height).max(room.top);
@@ -163,27 +173,37 @@ impl<'a> Callout<'a> {
         };
         // The list of the next tokens is plain enough.
         let part = if stage == Stage::Next { framed_norm(scene, part) } else { part };
+        // The bar of the parameters tells of all blocks.
+        let foot = if stage == Stage::Further { scene.height } else { 0.0 };
+        let sight = match room.side {
+            Side::Under => (scene.top - NAMES, foot),
+            _ => (f64::INFINITY, 0.0),
+        };
         Some(Self {
             area: (room.x, y, room.width, height),
             side: room.side,
             part,
             row: (middle, scene.strip() + 8.0),
+            sight,
+            seen: scene.seen,
             framed: part.1 > part.0 && stage != Stage::Further,
             tinted: scene.shape.tinted,
             items,
         })
     }
 
-    /// The box together with the part of the row that it enlarges.
+    /// The box together with the part of the row that it enlarges, and with the columns' names where they have
+    /// room.
     pub fn with_part(&self) -> Area {
         let (left, top, width, height) = self.area;
         let (middle, high) = self.row;
         // With the edge's own width.
         let edge = 2.0;
         let (x, y) = (left.min(self.part.0) - edge, top.min(middle - high / 2.0) - edge);
-        let (right, bottom) =
-            ((left + width).max(self.part.1), (top + height).max(middle + high / 2.0));
-        (x, y, right + edge - x, bottom + edge - y)
+        let right = (left + width).max(self.part.1) + edge;
+        let bottom = (top + height).max(middle + high / 2.0).max(self.sight.1) + edge;
+        let y = y.min((bottom - self.seen).max(self.sight.0));
+        (x, y, right - x, bottom - y)
     }
 
     /// What the box says, for those who can't see it.
@@ -192,7 +212,10 @@ impl<'a> Callout<'a> {
             Item::Title(lines) => sentence(lines),
             Item::Words(lines) => lines.join(" "),
             Item::Strip { label, values, .. } => format!("{label}: {}.", first(values, 4)),
-            Item::Heads(names) => format!("token, {}:", names.join(", ")),
+            Item::Heads(names, rest) => {
+                let rest = if rest.is_empty() { String::new() } else { format!("{rest}. ") };
+                format!("{rest}token, {}:", names.join(", "))
+            }
             Item::Row(row) => {
                 let numbers: Vec<String> = row.numbers.iter().map(|n| four_decimals(*n)).collect();
                 format!("{} {};", token::spoken(row.token), numbers.join(" "))
@@ -221,7 +244,7 @@ impl<'a> Callout<'a> {
             pen.svg,
             r#"<rect class="machine-callout" x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}" rx="8" fill="{paper}" stroke="{ink}" stroke-width="1.5"/><g transform="translate({:.1} {:.1})">"#,
             x + PAD,
-            y + PAD - 2.0,
+            y + 8.0,
         );
         let mut top = 0.0;
         for item in &self.items {
@@ -242,7 +265,7 @@ impl<'a> Callout<'a> {
                 format!("M{:.1} {middle:.1}H{x:.1}", if self.framed { right + 4.0 } else { right })
             }
             Side::Under => {
-                let from = ((left + right) / 2.0).clamp(x + 10.0, x + width - 10.0);
+                let from = ((left + right) / 2.0).min(x + width - 10.0).max(x + 10.0);
                 format!("M{from:.1} {below:.1}V{y:.1}")
             }
             Side::Before => {
@@ -281,7 +304,7 @@ impl<'a> Callout<'a> {
                 }
             }
             Item::Strip { label, hue, values, map } => {
-                let line = line + 3.0;
+                let line = line + 2.0;
                 pen.text(*hue, true, (0.0, line), Anchor::Start, label);
                 let after = 1.1 * text_width(label, FONT) + 10.0;
                 let fit = ((width - after - 16.0) / 60.0) as usize;
@@ -289,9 +312,10 @@ impl<'a> Callout<'a> {
                     let numbers = first(values, fit);
                     pen.text(Hue::Muted, false, (after, line), Anchor::Start, &numbers);
                 }
-                cells(pen, colors, (values, *map), (0.0, top + 20.0, width, 15.0));
+                cells(pen, colors, (values, *map), (0.0, top + 18.0, width, 13.0));
             }
-            Item::Heads(names) => {
+            Item::Heads(names, rest) => {
+                pen.text(Hue::Muted, false, (0.0, line), Anchor::Start, rest);
                 for (at, name) in names.iter().rev().enumerate() {
                     let right = width - NUMBER * at as f64;
                     pen.text(Hue::Muted, false, (right, line), Anchor::End, name);
@@ -383,28 +407,18 @@ fn room(scene: &Scene, way: Way, stage: Stage, (left, right): (f64, f64)) -> Roo
     if scene.is_scrolled() {
         let width = (scene.view - 10.0).min(MOST_WIDTH);
         let x = ((left + right - width) / 2.0).clamp(4.0, (scene.width - width - 4.0).max(4.0));
-        // So much of it is seen at once with the row.
-        let seen = (scene.seen - half - scene.strip() / 2.0 - 10.0).max(LEAST_HEIGHT);
-        let over =
-            Room { side: Side::Before, x, width, top: (above - seen).max(4.0), bottom: above };
-        let under = |bottom: f64| Room {
-            side: Side::Under,
-            x,
-            width,
-            top: below,
-            bottom: bottom.min(below + seen),
+        let under_rows = scene.rows_end() + 6.0;
+        let low = scene.height - if stage == Stage::Further { BAR_HIGH } else { 4.0 };
+        let first = match stage {
+            Stage::Next => (scene.bar(BARS - 1) + 8.0).min(low - LEAST_HEIGHT),
+            _ if is_attention => scene.foot() - 3.0,
+            _ => under_rows,
         };
-        if is_attention {
-            let under = under(end);
-            let best = if under.height() > over.height() { under } else { over };
-            if best.height() >= LEAST_HEIGHT {
-                return best;
-            }
-        }
-        // Of many rows the last has no room under it.
-        let bottom = scene.height - 4.0;
-        let has_none = bottom - below < LOW && above > bottom - below;
-        return if has_none { over } else { under(bottom) };
+        // Nothing of what the story speaks of is hidden where a box below it is seen together with its row.
+        let is_near = |top: &f64| top + LEAST_HEIGHT - above <= scene.seen;
+        let top = [first, under_rows].into_iter().find(is_near).unwrap_or(below);
+        let bottom = (scene.top - NAMES + scene.seen).max(top + LEAST_HEIGHT).min(low);
+        return Room { side: Side::Under, x, width, top, bottom };
     }
     let x = scene.reach(way).max(right) + GAP;
     let free = scene.width - x - 2.0;
@@ -508,13 +522,8 @@ impl<'a> Build<'a> {
 
     fn say(&mut self, text: &str) {
         if self.detail < Detail::Numbers {
-            self.note(text);
+            self.items.push(Item::Words(wrapped(text, self.width, FONT)));
         }
-    }
-
-    /// A sentence that is left out only with what it is about.
-    fn note(&mut self, text: &str) {
-        self.items.push(Item::Words(wrapped(text, self.width, FONT)));
     }
 
     /// The followed row of a part.
@@ -596,22 +605,21 @@ impl<'a> Build<'a> {
         after: f64,
         row: impl Fn(&Self, usize, f32) -> Option<(Shown<'a>, Vec<f32>)>,
     ) -> Option<()> {
-        self.items.push(Item::Heads(heads.to_vec()));
-        let (mut keys, mut all) = self.keys(self.rows(after), by)?;
-        if keys.len() < all {
-            (keys, all) = self.keys(self.rows(after + LINE), by)?;
+        self.items.push(Item::Heads(heads.to_vec(), String::new()));
+        let (keys, all) = self.keys(self.rows(after), by)?;
+        if let Some(Item::Heads(_, rest)) = self.items.last_mut()
+            && keys.len() < all
+        {
+            let listed: f32 = keys.iter().map(|key| key.1).sum();
+            *rest = match by {
+                By::Score => format!("{} of {all} keys", keys.len()),
+                By::Weight => format!("the rest: {}", four_decimals(1.0 - listed)),
+            };
         }
-        let count = keys.len();
         for (key, size) in keys {
             let (shown, numbers) = row(self, key, size)?;
             let token = self.pass.tokens.get(key)?;
             self.items.push(Item::Row(Row { token, place: Some(key), shown, numbers }));
-        }
-        if count < all {
-            self.note(&match by {
-                By::Score => format!("{count} of {all} keys."),
-                By::Weight => format!("The largest weights: {count} of {all}."),
-            });
         }
         Some(())
     }
@@ -739,8 +747,8 @@ impl<'a> Build<'a> {
         if !self.is_low() {
             self.strip("norm".to_owned(), Hue::Ink, self.of(Part::FinalNorm, row)?);
         }
-        self.items.push(Item::Heads(vec!["ln p", "p"]));
-        let most = self.rows(0.0).min(super::scene::BARS);
+        self.items.push(Item::Heads(vec!["ln p", "p"], String::new()));
+        let most = self.rows(0.0).min(BARS);
         let largest = largest(shares, most);
         let longest = largest.first().map_or(1.0, |(_, share)| *share);
         for (id, share) in largest {
@@ -811,6 +819,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_phone_sees_the_rows_and_their_small_maps_beside_the_box() {
+        let pass = pass(6, 2);
+        let scene = Scene::new(Shape::of(&pass), (366.0, 262.0)).following(5);
+        let colors = Colors::new(&crate::figures::color::Palette::DARK);
+        for reached in 1..Stage::ALL.len() {
+            let way = Way { head: 0, row: 5, reached, lines: false };
+            let callout = Callout::new(&scene, &pass, way, Architecture::GPT2).unwrap();
+            let (_, top, _, height) = callout.with_part();
+            let maps = (2..5).contains(&reached);
+            let end = if maps { scene.heads[0].1 + scene.heads[0].2 } else { scene.rows_end() };
+            assert!(callout.area.1 >= end && height <= scene.seen, "{reached}: {:?}", callout.area);
+            assert!(top <= scene.top - 18.0, "{reached}: the names are cut at {top}");
+        }
+        // A room that is not laid out yet.
+        let none = Scene::new(scene.shape, (0.0, 0.0)).following(5);
+        let way = Way { head: 0, row: 5, reached: 7, lines: false };
+        let callout = Callout::new(&none, &pass, way, Architecture::GPT2).unwrap();
+        assert!(!callout.svg(Paint::page(), &colors).is_empty());
     }
 
     #[test]

@@ -132,7 +132,8 @@ pub fn MachineFigure(
     let way = memo(move || drawn.get().way());
     let followed = memo(move || way.get().row);
     let scene = memo(move || {
-        let size = size.get();
+        // A room that is not laid out yet has no picture.
+        let size = Some(size.get()).filter(|size| size.width > 0.0)?;
         let scene = Scene::new(shape.get()?, (size.width, size.height));
         Some(Arc::new(scene.following(followed.get())))
     });
@@ -164,15 +165,24 @@ pub fn MachineFigure(
             narrow.set(now);
         }
     });
+    let reached = memo(move || way.get().reached);
     let part_in_sight = memo(move || {
-        let (x, y, width, height) = enlarged.get()?.with_part;
-        Some((way.get().reached, [x, y, width, height].map(|length| length.round() as i32)))
+        let area = match enlarged.get() {
+            Some(enlarged) => enlarged.with_part,
+            // The whole way is read from its beginning.
+            None if reached.get() == place_of(Stage::Whole) => (0.0, 0.0, 1.0, 1.0),
+            None => return None,
+        };
+        let (x, y, width, height) = area;
+        Some((reached.get(), [x, y, width, height].map(f64::round)))
     });
     effect(move || {
-        let (Some(_), Some(room)) = (part_in_sight.get(), room.get_untracked()) else { return };
-        let Some(area) = enlarged.get_untracked().map(|enlarged| enlarged.with_part) else {
+        let (Some((_, [x, y, width, height])), Some(room)) =
+            (part_in_sight.get(), room.get_untracked())
+        else {
             return;
         };
+        let area = (x, y, width, height);
         // The room has its new picture by then.
         request_animation_frame(move || scroll_to(&room, area));
     });
@@ -202,10 +212,11 @@ pub fn MachineFigure(
             _ => true,
         }
     });
-    // Where the pointer rests there is another part as soon as another block is open.
+    // Where the pointer rests there is another part as soon as another block is open, and a step is about its own.
     let open = memo(move || shape.get().map(|shape| shape.open));
     effect(move || {
-        open.get();
+        open.track();
+        reached.track();
         pointing.leave();
     });
     let at = move |e: web_sys::MouseEvent| {
@@ -310,7 +321,8 @@ pub fn MachineFigure(
             <p class="readout" data-testid="machine-readout">
                 {move || match pointing.shown().and_then(words) {
                     Some(text) => view! { <span translate="no">{text}</span> }.into_any(),
-                    None => view! { <span class="hint">"Point at anything to read it."<span class="hint-more">" Press a row to follow it."</span></span> }.into_any(),
+                    None if narrow.get() => view! { <span class="hint">"Swipe for more. Tap to read."</span> }.into_any(),
+                    None => view! { <span class="hint">"Point at anything to read it. Press a row to follow it."</span> }.into_any(),
                 }}
                 " "
                 {move || part.get().map(|part| {
@@ -325,7 +337,7 @@ pub fn MachineFigure(
     .into_any()
 }
 
-/// What the colors stand for: those of weights, and those of the column that is read.
+/// What the colors stand for: those of weights, and those of the column that is read or of the step.
 #[component]
 fn Scales(drawn: Memo<Arc<Drawn>>, pointed: Signal<Option<Place>>) -> impl IntoView {
     let colors = use_colors();
@@ -335,7 +347,17 @@ fn Scales(drawn: Memo<Arc<Drawn>>, pointed: Signal<Option<Place>>) -> impl IntoV
         {
             part
         }
-        _ => Part::Embedding,
+        _ => drawn.with(|drawn| {
+            let part = match Stage::ALL.get(drawn.stage) {
+                Some(Stage::Query | Stage::Weights) => Part::Query,
+                Some(Stage::Mix) => Part::Mix,
+                Some(Stage::FeedForward) => Part::FeedForward,
+                Some(Stage::Next) => Part::FinalNorm,
+                _ => Part::Embedding,
+            };
+            let has = |pass: &Arc<Pass>| values(pass, part, drawn.way().head).is_some();
+            if drawn.pass.as_ref().is_some_and(has) { part } else { Part::Embedding }
+        }),
     });
     let signed = memo(move || {
         let drawn = drawn.get();

@@ -355,22 +355,22 @@ fn Steps(page: Page) -> impl IntoView {
     let longest = Stage::ALL.iter().map(|stage| stage.label()).max_by_key(|label| label.len());
     let longest = format!("{last} of {last}: {}", longest.unwrap_or_default());
     let onward = move || match at() {
-        at if at > last => "Step through",
+        at if at > last => "First step",
         at if at == last => "Write it",
         _ => "Next step",
     };
     view! {
         <div class="machine-steps" role="group" aria-label="Follow one token">
             <button type="button" class="button" data-testid="machine-back"
-                data-short="←" disabled=move || { at() > last } on:click=move |_| page.go_back()>
-                <span>"Back"</span>
+                aria-label="Back" disabled=move || { at() > last } on:click=move |_| page.go_back()>
+                <span>"←"<span class="machine-long">" Back"</span></span>
             </button>
             <span class="machine-stage" data-testid="machine-stage" data-longest=longest>{name}</span>
-            <button type="button" class="button button-primary" data-testid="machine-on" data-short="Step →"
-                on:click=move |_| page.go_on()><span data-longest="Step through">{onward}</span></button>
-            <button type="button" class="button" data-testid="machine-write" data-short="Write"
+            <button type="button" class="button button-primary" data-testid="machine-on"
+                on:click=move |_| page.go_on()><span data-longest="First step">{onward}</span></button>
+            <button type="button" class="button" data-testid="machine-write"
                 on:click=move |_| { page.choice.stage.set(Stage::Whole); page.write(); }>
-                <span>"Write one " {move || page.store.tokens().unit()}</span>
+                <span>"Write"<span class="machine-long">" one " {move || page.store.tokens().unit()}</span></span>
             </button>
         </div>
     }

@@ -189,14 +189,18 @@ const LEAST_WIDTH: f64 = 640.0;
 const LEAST_PITCH: f64 = 12.0;
 const CLOSEST_PITCH: f64 = 7.0;
 /// From row to row where they scroll anyway.
-const SCROLLED_PITCH: f64 = 16.0;
+const SCROLLED_PITCH: f64 = 15.0;
 const MOST_PITCH: f64 = 34.0;
 const TOP: f64 = 74.0;
 /// The small maps of the heads, below the rows; less where the rows need the room.
 const MAPS: f64 = 58.0;
 const LEAST_MAPS: f64 = 30.0;
+/// In a narrow picture: large enough for a finger.
+const NARROW_MAPS: f64 = 42.0;
 /// Shapes and the bar of the parameters.
 const FOOT: f64 = 76.0;
+/// With what a stage's box under the maps needs there.
+const NARROW_FOOT: f64 = 104.0;
 /// Below the list of the next tokens: the bar of the parameters.
 const BELOW_LIST: f64 = 50.0;
 /// Round a plus sign.
@@ -221,18 +225,34 @@ impl Scene {
     /// A scene that fills a room of this size, or as much more as it needs.
     pub fn new(shape: Shape, room: (f64, f64)) -> Self {
         let more = more(shape.blocks);
-        let width = if is_narrow(room.0, shape.blocks) { WIDE + more } else { room.0 };
+        let narrow = is_narrow(room.0, shape.blocks);
+        let width = if narrow { WIDE + more } else { room.0 };
         let rows = shape.rows.max(1) as f64;
-        let least_pitch = if room.0 < LEAST_WIDTH { LEAST_PITCH } else { CLOSEST_PITCH };
         let maps = (room.1 - TOP - FOOT - rows * LEAST_PITCH).clamp(LEAST_MAPS, MAPS);
         let high = room.1 - TOP - maps - FOOT;
-        let scrolls = high < rows * least_pitch;
-        let pitch = if scrolls { SCROLLED_PITCH } else { (high / rows).min(MOST_PITCH) };
-        let least = if scrolls { BAR } else { (high / BARS as f64).clamp(LEAST_BAR, BAR) };
+        let scrolls = high < rows * CLOSEST_PITCH;
+        let pitch = match (narrow, scrolls) {
+            (true, _) => {
+                let high = room.1 - TOP - NARROW_MAPS - NARROW_FOOT;
+                (high / rows).clamp(SCROLLED_PITCH, MOST_PITCH)
+            }
+            (_, true) => SCROLLED_PITCH,
+            _ => (high / rows).min(MOST_PITCH),
+        };
         // Where the picture scrolls sideways the list is as short as it can be, so that it is seen whole.
-        let bar_pitch = if room.0 < LEAST_WIDTH { LEAST_BAR } else { least };
-        let maps = if scrolls { MAPS } else { maps };
-        let height = TOP + (rows * pitch).max(BARS as f64 * least) + maps + FOOT;
+        let bar_pitch = match (narrow, scrolls) {
+            (true, _) => LEAST_BAR,
+            (_, true) => BAR,
+            _ => (high / BARS as f64).clamp(LEAST_BAR, BAR),
+        };
+        let (maps, foot) = match (narrow, scrolls) {
+            (true, _) => (NARROW_MAPS, NARROW_FOOT),
+            (_, true) => (MAPS, FOOT),
+            _ => (maps, FOOT),
+        };
+        // It reaches into the room below the rows there.
+        let list = if narrow { 0.0 } else { BARS as f64 * bar_pitch };
+        let height = TOP + (rows * pitch).max(list) + maps + foot;
 
         let plan = plan(shape);
         let tight = ((width - more) / WIDE).min(1.0);
@@ -338,7 +358,7 @@ impl Scene {
 
     /// Where the rows and the small maps end.
     pub fn foot(&self) -> f64 {
-        self.height - FOOT
+        self.height - if self.is_scrolled() { NARROW_FOOT } else { FOOT }
     }
 
     /// Where the rows end, over the small maps.

@@ -45,16 +45,27 @@ fn hand(encoding: &[f64], pair: usize, length: f64, class: &'static str) -> Opti
     )
 }
 
-/// The name of a hand beside it, on the side away from the other hand.
+/// The name of a hand beside it, on the side where the other hands leave more room.
 fn hand_name(
-    encoding: &[f64],
+    clock: &Clock,
     (pair, other): (usize, usize),
     length: f64,
     class: &'static str,
 ) -> Option<AnyView> {
-    let (x, y) = tip(encoding, pair, 1.0)?;
-    let (other_x, other_y) = tip(encoding, other, 1.0)?;
-    let side = if x * other_y - y * other_x > 0.0 { 1.0 } else { -1.0 };
+    let (x, y) = tip(&clock.here, pair, 1.0)?;
+    let room = |way: f64| {
+        // The other hand has a name, too: half of what lies between is for that.
+        let hands =
+            [(&clock.here, other, 0.5), (&clock.there, other, 1.0), (&clock.there, pair, 1.0)];
+        let rooms = hands.into_iter().filter_map(|(encoding, hand, part)| {
+            let (to_x, to_y) = tip(encoding, hand, 1.0)?;
+            let angle = way * (x * to_y - y * to_x).atan2(x * to_x + y * to_y);
+            // Without a shift, or with one hand alone, it is itself among them.
+            (angle != 0.0).then(|| part * angle.rem_euclid(TAU))
+        });
+        rooms.fold(TAU, f64::min)
+    };
+    let side = if room(1.0) < room(-1.0) { 1.0 } else { -1.0 };
     let (across, down) = (side * y, -side * x);
     let at = |along: f64| 50.0 + along * length * NAMED_AT * 100.0 / FACE;
     // Its own half, and a little more, away from the hand: also of a tilted one, that a corner would meet.
@@ -196,13 +207,13 @@ pub fn ClockFigure(
     };
     let names = move || {
         clock.with(|clock| {
-            let here = &clock.as_ref()?.here;
+            let clock = clock.as_ref()?;
             let lit = pair.get();
             // Where it is alone there is no other hand to keep away from.
             let fast = (lit != 0)
-                .then(|| hand_name(here, (0, lit), LONG, "clock-name clock-name-fast"))
+                .then(|| hand_name(clock, (0, lit), LONG, "clock-name clock-name-fast"))
                 .flatten();
-            Some([fast, hand_name(here, (lit, 0), lit_length(lit), "clock-name")])
+            Some([fast, hand_name(clock, (lit, 0), lit_length(lit), "clock-name")])
         })
     };
     let small = move |of: usize| {

@@ -51,8 +51,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "The plain number swamps the rest",
             text: "Why not add the position as it is? By position 20, one number among small ones has grown by \
-                   20, like a singer getting louder with every note. Look at the second figure: where a line is \
-                   near 1, two symbols look almost the same to the model.",
+                   20, like a singer getting louder with every note. In the second figure, follow the line \
+                   “Integer” to the right: near 1, two symbols look almost the same to the model.",
             set: |link| {
                 link.position.encoding = Positions::Integer;
                 link.view = "encoding".into();
@@ -101,14 +101,13 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Only the distance",
             text: "Rotary encoding turns [queries](query) and [keys](key) by their positions. For the same two \
-                   symbols, a score then depends only on their distance: look along a diagonal. ALiBi is simpler: \
-                   it favors what is near, the nearer the more. The models start over, and count back from the end. \
+                   symbols, a score then depends only on their distance: look along a diagonal. ALiBi only favors \
+                   what is near: alone, it can’t pick the n-th. The models start over, and count back from the end. \
                    Beside the scores: which learns it?\n\n\
                    + Why only the distance?\n\n\
                    Does a word matter because it is word number 412, or because it came right before? Rotary and \
-                   ALiBi bet on the second. But with ALiBi alone, one layer can’t single out a place that is \
-                   far: it gets {alibi} right at 8 symbols so far. With no positions at all, {none} \
-                   are right.",
+                   ALiBi bet on the second. With ALiBi alone, {alibi} are right at 8 symbols so far. With no \
+                   positions at all, {none} are right.",
             set: |link| {
                 (link.position.encoding, link.position.from) = (Positions::Rotary, CountFrom::End);
                 link.view = "distance".into();
@@ -135,7 +134,7 @@ pub const SCRIPT: Script = Script {
     tries: &[
         Trial {
             text: "Count back from the end instead, which sounds just as hard. Which model wins now, and which ones \
-                   still work at 16?",
+                   still work at 16? Keep training: the sines learn this, too, but late.",
             label: "Count back",
             id: "end",
             set: |link| {

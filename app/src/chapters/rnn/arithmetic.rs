@@ -254,7 +254,10 @@ fn sum_table(sum: &Sum) -> AnyView {
                 </thead>
                 <tbody>
                     <tr data-part="w">
-                        <th scope="row">"W x"<sub>{t}</sub>": column ‘"{token.clone()}"’ of row "{unit}</th>
+                        <th scope="row">
+                            "W x"<sub>{t}</sub>": "<span class="hint-more">"column "</span>"‘"{token.clone()}"’"
+                            <span class="hint-more">" of row "{unit}</span>
+                        </th>
                         <td class="number">{signed(from_input)}" × 1"</td>
                         <td class="number" data-testid="rnn-from-input">{signed(from_input)}</td>
                         {of_input}
@@ -273,7 +276,10 @@ fn sum_table(sum: &Sum) -> AnyView {
                         </tr>
                     })}
                     <tr>
-                        <th scope="row">{if bias.is_some() { "b: the bias of this unit" } else { "no bias" }}</th>
+                        <th scope="row">
+                            {if bias.is_some() { "b: the bias" } else { "no bias" }}
+                            <span class="hint-more">{bias.map(|_| " of this unit")}</span>
+                        </th>
                         <td></td>
                         <td class="number" data-testid="rnn-bias">{signed(bias_value)}</td>
                         {of_bias}
@@ -285,7 +291,7 @@ fn sum_table(sum: &Sum) -> AnyView {
                         {of_sum}
                     </tr>
                     <tr class="rnn-total" data-part="state">
-                        <th scope="row">"s"<sub>{t}</sub>" of this unit"</th>
+                        <th scope="row">"s"<sub>{t}</sub><span class="hint-more">" of this unit"</span></th>
                         <td class="number">{f}"("{signed(sum)}")"</td>
                         <td class="number" data-testid="rnn-state">{signed(state)}</td>
                         {of_state}

@@ -197,17 +197,18 @@ pub fn EditBar(shared: Shared, field: NodeRef<html::Input>) -> impl IntoView {
             <div class="view-bar rnn-edit" data-testid="rnn-edit" role="group" aria-label="Edited character">
                 <p>
                     {move || format!("At t = {} ", shared.edit.get())}
-                    {move || was().map_or_else(
-                        || "there is no character: the sentence is shorter.".to_owned(),
-                        |was| format!("the network reads, instead of {was}, "),
-                    )}
+                    {move || match was() {
+                        None => "there is no character: the sentence is shorter. ".into_any(),
+                        Some(_) => view! { <span class="hint-more">"the network reads "</span> }.into_any(),
+                    }}
                     <input type="text" node_ref=field size="2" data-testid="rnn-letter" autocomplete="off"
                         autocapitalize="off" spellcheck="false" aria-label="New character"
                         prop:value=letter on:input=on_input on:keydown=on_key
                         on:focus=move |_| select()/>
+                    {move || was().map(|was| format!(" instead of {was}"))}
                 </p>
                 <button type="button" class="button" data-testid="rnn-undo-edit" on:click=move |_| end()>
-                    "Take the edit back"
+                    <span>"Take "<span class="hint-more">"the edit "</span>"back"</span>
                 </button>
                 <p class="view-note" data-testid="rnn-moved">{moved}</p>
                 <p class="field-error" role="alert">{move || shared.answered.problem.get()}</p>

@@ -92,7 +92,8 @@ pub fn WritingView(shared: Shared) -> impl IntoView {
                         {figure(1, "lstm")}
                     </div>
                     <p class="readout">
-                        "Each network draws a character, then reads what it drew. The color is its surprise, −ln p: "
+                        <span class="hint-more">"Each network draws a character, then reads what it drew. "</span>
+                        "The color is its surprise, −ln p: "
                         <span class="rnn-scale" aria-hidden="true"></span>
                         {format!(" 0 to {STRONGEST} nats.")}
                     </p>
@@ -162,8 +163,8 @@ fn told(writing: Option<&Writing>, model: usize, place: usize) -> String {
         let pairs = written.odd.iter().zip(&written.plain);
         let agree = pairs.rev().take_while(|(odd, plain)| odd.token == plain.token).count();
         let after = match agree {
-            0 => "; the two texts still differ at the end".to_owned(),
-            n => format!("; the last {n} characters are the same again"),
+            0 => "; the text without it ends differently".to_owned(),
+            n => format!("; the last {n} characters are the same without it"),
         };
         Some(format!(" ‘{}’ (surprise {surprise:.1} nats){after}", token::mark(letter)))
     });

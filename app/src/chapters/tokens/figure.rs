@@ -100,6 +100,7 @@ fn Merging(shown: Shown) -> impl IntoView {
     let seeking = RwSignal::new(false);
     let merge = move || {
         if next.with_untracked(Option::is_some) {
+            bring_pair_into_sight();
             let made = untrack(made) as u32;
             // From what is on show, so that quick presses are never lost.
             shown.set(|settings| settings.merges = (settings.merges + 1).min(made + 20));
@@ -167,6 +168,18 @@ fn Merging(shown: Shown) -> impl IntoView {
         </div>
     }
     .into_any()
+}
+
+/// Scrolls the sentence to what the next merge joins, where that is out of sight.
+fn bring_pair_into_sight() -> Option<()> {
+    let pair = document().query_selector(".chip-left").ok()??;
+    let row = pair.closest(".tokens-scroller").ok()??;
+    let (pair, room) = (pair.get_bounding_client_rect(), row.get_bounding_client_rect());
+    if pair.left() < room.left() || pair.right() + pair.width() > room.right() {
+        let by = pair.left() - room.left() - room.width() / 2.0;
+        row.set_scroll_left(row.scroll_left() + by as i32);
+    }
+    Some(())
 }
 
 /// Tokens of the text and size of the vocabulary against merges.

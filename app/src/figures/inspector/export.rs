@@ -108,7 +108,7 @@ pub fn csv(shown: &Shown, provenance: &Provenance) -> String {
     }
     line("sum of exponentials", String::new(), paper.sum);
     for dimension in 0..paper.output.len() {
-        let (value, share) = paper.share(row, shown.key, dimension);
+        let (value, share) = shown.share(dimension);
         line("value", (dimension + 1).to_string(), value);
         line("weight x value", (dimension + 1).to_string(), share);
         line("output", (dimension + 1).to_string(), paper.output[dimension]);
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(read["worked"]["scores"], json!([-0.2, null]));
         assert_eq!(read["worked"]["output"], json!([0.7]));
         let csv = csv(&shown, &Provenance::default());
-        assert!(csv.contains("sum of products,,-0.200000\n"), "{csv}");
+        assert!(csv.contains("sum of products,,-0.2000\n"), "{csv}");
         assert!(csv.contains("score,\"‘,’ (2)\",-∞\n"), "{csv}");
         assert_eq!(shown.apart().0, 0.0);
         assert!(shown.apart().1 < 1e-7);

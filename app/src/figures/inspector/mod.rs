@@ -7,7 +7,7 @@ mod tables;
 use std::sync::Arc;
 
 use leptos::{context::Provider, ev, html, prelude::*};
-use unroll_protocol::attention::{AttentionRow, DECIMALS, Term, Worked, WorkedKey};
+use unroll_protocol::attention::{AttentionRow, Scoring, Term, Worked, WorkedKey};
 use wasm_bindgen::JsCast;
 
 use super::{
@@ -53,6 +53,8 @@ impl Naming {
 #[derive(Clone, PartialEq)]
 struct Shown {
     row: Arc<AttentionRow>,
+    /// The row as it is read: what is worked out begins with the numbers on show.
+    read: Arc<AttentionRow>,
     key: usize,
     paper: Arc<Worked>,
     naming: Naming,
@@ -61,8 +63,10 @@ struct Shown {
 impl Shown {
     fn new(row: Arc<AttentionRow>, key: usize, naming: Naming) -> Option<Self> {
         let key = key.min(row.tokens.len().checked_sub(1)?);
-        let paper = Arc::new(Worked::on_paper(&row));
-        Some(Self { row, key, paper, naming })
+        let read = as_read(&row);
+        let mut paper = Worked::on_paper(&read);
+        add_up(paper.keys.iter_mut().map(|key| &mut key.exponent));
+        Some(Self { row, read: Arc::new(read), key, paper: Arc::new(paper), naming })
     }
 
     fn of_states(&self) -> bool {
@@ -74,7 +78,14 @@ impl Shown {
     }
 
     fn terms(&self) -> Vec<Term> {
-        self.row.terms(self.key)
+        let mut terms = self.read.terms(self.key);
+        add_up(terms.iter_mut().map(|term| &mut term.product));
+        terms
+    }
+
+    /// What the cell adds to a dimension of the output: the value, and that times the weight.
+    fn share(&self, dimension: usize) -> (f64, f64) {
+        self.paper.share(&self.read, self.key, dimension)
     }
 
     fn query_name(&self) -> String {
@@ -96,24 +107,69 @@ impl Shown {
     }
 }
 
+/// Decimals on show: so many are enough to check the arithmetic.
+const DECIMALS: usize = 4;
+
+/// The number as it is shown.
+fn as_shown(value: f64) -> f64 {
+    const UNITS: f64 = 1e4;
+    // Adding 0.0 removes a negative zero.
+    (value * UNITS).round() / UNITS + 0.0
+}
+
+/// The row with its vectors as they are shown, so that who multiplies what is shown gets what is shown.
+fn as_read(row: &AttentionRow) -> AttentionRow {
+    let mut row = row.clone();
+    let shorten = |values: &mut [f32]| {
+        values.iter_mut().for_each(|value| *value = as_shown(f64::from(*value)) as f32);
+    };
+    match &mut row.scoring {
+        Scoring::Product { query, keys, .. } => {
+            shorten(query);
+            shorten(&mut keys.values);
+        }
+        Scoring::Additive { from_query, from_keys, vector } => {
+            shorten(from_query);
+            shorten(&mut from_keys.values);
+            shorten(vector);
+        }
+    }
+    shorten(&mut row.bias);
+    shorten(&mut row.values.values);
+    row
+}
+
+/// Rounds the parts of a sum to what is shown, up or down, so that they add up to what is shown of it.
+fn add_up<'a>(parts: impl Iterator<Item = &'a mut f64>) {
+    let (mut sum, mut shown) = (0.0, 0.0);
+    for part in parts {
+        sum += *part;
+        *part = as_shown(as_shown(sum) - shown);
+        shown += *part;
+    }
+}
+
 /// The number with [`DECIMALS`] decimals and a true minus sign.
 fn fixed(value: f64) -> String {
     if value == f64::NEG_INFINITY {
         return "−∞".into();
     }
+    let value = as_shown(value);
     let text = format!("{:.*}", DECIMALS, value.abs());
     if value < 0.0 { format!("−{text}") } else { text }
 }
 
 /// The same, a negative number in brackets.
 fn bracketed(value: f64) -> String {
-    if value < 0.0 { format!("({})", fixed(value)) } else { fixed(value) }
+    let text = fixed(value);
+    if text.starts_with('−') { format!("({text})") } else { text }
 }
 
 /// One cell of an attention matrix with its whole arithmetic: query and key, their score term by
 /// term, scale, mask, exponent, the row's sum, the weight, times the value, and the row's output.
-/// It is worked out as on paper, with six decimals at every step, so that every number on show
-/// follows from those before it; how far the model's own numbers are from it is said at the end.
+/// It is worked out as on paper, from rounded vectors on, so that every number on show follows from those
+/// before it, to the last digit or the one next to it; how far the model's own numbers are from it is said
+/// at the end.
 ///
 /// Nothing while `row` is `None`. Takes the keyboard when it opens by a learner's doing, and gives
 /// it back when it closes: arrow keys go to neighbors (left and right a key, up and down a query),
@@ -320,4 +376,23 @@ fn choices(shown: Memo<Option<Shown>>, provenance: Signal<Provenance>) -> Vec<Ch
         choice("json", "JSON", |shown, provenance| File::Json(export::json(shown, provenance))),
         choice("csv", "CSV", |shown, provenance| File::Csv(export::csv(shown, provenance))),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounded_parts_add_up() {
+        let mut parts = [0.000_04, 1.0, 0.0, 0.000_04, -0.333_35, 0.000_04];
+        let sum: f64 = parts.iter().sum();
+        add_up(parts.iter_mut());
+        assert_eq!(as_shown(parts.iter().sum()), as_shown(sum));
+        // What is short already stays as it is.
+        assert_eq!(parts, [0.0, 1.0, 0.0, 0.000_1, -0.333_4, 0.000_1]);
+        assert_eq!(
+            [fixed(-0.000_04), fixed(-2.0), bracketed(-0.5)],
+            ["0.0000", "−2.0000", "(−0.5000)"]
+        );
+    }
 }

@@ -250,7 +250,7 @@ fn score(shown: &Shown) -> AnyView {
     view! { {scaled}{bias}{mask} }.into_any()
 }
 
-/// As few decimals as the number needs, six at most.
+/// As few decimals as the number needs, and no more than are shown.
 fn plain(value: f64) -> String {
     let text = fixed(value);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -262,7 +262,7 @@ fn exponent(shown: &Shown) -> AnyView {
     };
     let top = shown.paper.keys[largest].score;
     let how = if worked.allowed {
-        let x = unroll_protocol::attention::rounded(worked.score - top);
+        let x = worked.score - top;
         view! {
             "e"<sup>{fixed(worked.score)}" − "{bracketed(top)}</sup>" = e"<sup>{fixed(x)}</sup>
         }
@@ -295,9 +295,8 @@ fn weight(shown: &Shown) -> AnyView {
 
 fn value_strips(shown: &Shown, colors: &Colors) -> AnyView {
     let paper = &shown.paper;
-    let shares: Vec<(f64, f64)> = (0..paper.output.len())
-        .map(|dimension| paper.share(&shown.row, shown.key, dimension))
-        .collect();
+    let shares: Vec<(f64, f64)> =
+        (0..paper.output.len()).map(|dimension| shown.share(dimension)).collect();
     let (values, shares): (Vec<f64>, Vec<f64>) = shares.into_iter().unzip();
     let limit = limit(values.iter().chain(&paper.output).copied());
     let (value, share, output, weight) = match shown.naming {
@@ -329,8 +328,8 @@ fn compared(shown: &Shown) -> AnyView {
         <p class="hint" data-testid="inspector-compared" data-weight=own.to_string()
             data-apart=weight.max(if silent { 0.0 } else { output }).to_string()>
             {format!(
-                "Each line is worked out from the numbers shown, rounded to six decimals. The model’s own \
-                 weight is {}, {} from this. {outcome}",
+                "Each line is worked out from the numbers shown. They are rounded, so a last digit may be off \
+                 by one. The model’s own weight is {}, {} from this. {outcome}",
                 fixed(own),
                 fixed(weight)
             )}

@@ -3,7 +3,7 @@
 use leptos::{ev, prelude::*};
 use unroll_protocol::attention::{Scoring, Term, Worked};
 
-use super::{Naming, Shown, fixed};
+use super::{Naming, Shown, as_shown, fixed};
 use crate::figures::{Colors, token};
 
 /// Lines of a long table before it is opened.
@@ -181,9 +181,8 @@ pub fn keys(shown: &Shown, all: bool, go: Callback<(usize, usize)>) -> AnyView {
 /// The value's dimensions: v, times the weight, plus what the other keys add, the output.
 pub fn output(shown: &Shown, all: bool) -> AnyView {
     let paper: &Worked = &shown.paper;
-    let shares: Vec<(f64, f64)> = (0..paper.output.len())
-        .map(|dimension| paper.share(&shown.row, shown.key, dimension))
-        .collect();
+    let shares: Vec<(f64, f64)> =
+        (0..paper.output.len()).map(|dimension| shown.share(dimension)).collect();
     let sizes: Vec<f64> = shares.iter().map(|share| share.0).collect();
     let lines = chosen(&sizes, all, None);
     let left_count = sizes.len() - lines.len();
@@ -192,7 +191,7 @@ pub fn output(shown: &Shown, all: bool) -> AnyView {
         view! {
             <tr>
                 <th scope="row">{dimension + 1}</th>
-                {number(value)}{number(share)}{number(output - share)}{number(output)}
+                {number(value)}{number(share)}{number(as_shown(output) - as_shown(share))}{number(output)}
             </tr>
         }
     });

@@ -9,7 +9,7 @@ mod words;
 
 use std::sync::Arc;
 
-use crate::reactive::memo;
+use crate::{pointer::worded, reactive::memo};
 use leptos::{ev, html, prelude::*};
 use unroll_protocol::study::birnn::Reader;
 
@@ -174,7 +174,7 @@ pub fn TwoWayFigure(
                 map=Signal::derive(move || columns.with(Columns::state_map))
                 value=Signal::stored(None) colors/>
             <p class="readout birnn-readout" role="status" data-testid="birnn-readout">
-                {move || change().unwrap_or_else(|| columns.with(|c| sentence(c, read.get(), editing.get())))}
+                {move || change().unwrap_or_else(|| columns.with(|c| worded(&sentence(c, read.get(), editing.get())).into_owned()))}
             </p>
         </Frame>
     }

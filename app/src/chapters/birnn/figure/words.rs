@@ -100,8 +100,8 @@ pub fn sentence(columns: &Columns, read: Option<At>, editing: bool) -> String {
         return match (editing, columns.edit) {
             (true, None) => "Change mode: click an input and type another character.".to_owned(),
             (_, Some(edit)) => format!(
-                "Input {} is changed. Cells with a red bar below changed with it: the taller the bar, \
-                 the larger the change. Faded cells stayed exactly the same.",
+                "Input {} is changed. The taller a red bar, the larger the change. Faded cells stayed \
+                 exactly the same.",
                 edit + 1
             ),
             (false, None) => {

@@ -77,7 +77,7 @@ pub fn Cells(
             step_cell(&key, at, shape.get_untracked())
         }),
         pick: Some(on_pick),
-        tap_reads: true,
+        tap_reads: false,
         focus_reads: true,
     };
     let percent = |at: usize, count: usize| at as f64 / count as f64 * 100.0;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::reactive::memo;
+use crate::{pointer::worded, reactive::memo};
 use leptos::{html, prelude::*};
 use unroll_protocol::study::norm::{Axis, Layer};
 
@@ -290,7 +290,7 @@ pub fn CouplingFigure(
                 {move || match sentence() {
                     Some(text) => text.into_any(),
                     None => view! {
-                        <span class="hint">"Point at a cell to read it. Click it for the arithmetic."</span>
+                        <span class="hint">{worded("Point at a cell to read it. Click it for the arithmetic.")}</span>
                     }.into_any(),
                 }}
             </p>

@@ -285,9 +285,9 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
         output.with(|o| {
             let Some((name, p)) = &o.target else { return "end".to_owned() };
             let said = format!("{} p={}", name_of(name), rounded(*p)).replace("=<", "<");
-            // Its letters all have the same width.
+            // Its letters all have the same width, and one is free before the next column's.
             let room = layout.with(|l| l.column / (0.62 * l.text)) as usize;
-            if is_word(name) || said.chars().count() > room { name_of(name) } else { said }
+            if is_word(name) || said.chars().count() >= room { name_of(name) } else { said }
         })
     };
     let loss = move || {

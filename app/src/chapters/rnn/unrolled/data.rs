@@ -160,7 +160,7 @@ impl Diagram {
                 bars.map(|(name, p)| format!("{} {p:.2}", quoted(name))).collect();
             text += &format!(" Expects {}.", bars.join(" or "));
             if let (Some((name, p)), Some(loss)) = (&output.target, output.loss()) {
-                text += &format!(" What comes is {}: p = {p:.3}, loss {loss:.2}.", quoted(name));
+                text += &format!(" Next comes {}: p = {p:.3}, loss {loss:.2}.", quoted(name));
             }
         }
         if let Some(moved) = face.moved {

@@ -84,7 +84,7 @@ impl Layout {
         };
         // The state comes first: where it has little room, less stands above it. The truth stays
         // longest, for what is expected is compared with it.
-        let ways = [(2, 4), (2, 3), (2, 2), (1, 3), (1, 2), (0, 2)];
+        let ways = [(2, 4), (2, 3), (2, 2), (1, 3), (1, 2), (1, 1), (0, 2)];
         let tall = |&(heads, bars): &(usize, usize)| {
             let least = if heads == 1 { TALL_WITH_TRUTH } else { TALL };
             height - above(heads, bars).1 - below >= least * height

@@ -44,6 +44,9 @@ pub use written::{STRONGEST, Text, Texts, WrittenFigure, strength};
 /// longer than a frame has.
 const TURNS: usize = 4;
 
+/// Columns after an edited one in which to see what becomes of it.
+const AFTER_EDIT: usize = 8;
+
 /// Columns drawn beyond either edge, so that scrolling does not show their absence.
 const BESIDE: i64 = 2;
 
@@ -163,6 +166,10 @@ pub fn UnrolledFigure(
             request_animation_frame(move || {
                 if let Some(scroller) = scroller.try_get_untracked().flatten() {
                     let whole = !one && !folded.get_untracked();
+                    // An edit is what is looked at then.
+                    if whole && edited.get_untracked() {
+                        return;
+                    }
                     let end = scroller.scroll_width() - scroller.client_width();
                     let to = scrolling();
                     to.set_left(if whole { 0.0 } else { end.into() });
@@ -173,11 +180,15 @@ pub fn UnrolledFigure(
         now
     });
 
-    // And the edited one, once there is an edit.
+    // And the edited one, once there is an edit, with as much of what follows as there is room for.
     let edited_at = memo(move || shown.with(|d| d.edited));
     effect(move || {
-        if let Some(column) = edited_at.get() {
-            request_animation_frame(move || on_screen(Place { column, unit: None }));
+        if let Some(edited) = edited_at.get() {
+            request_animation_frame(move || {
+                for column in [edited + AFTER_EDIT, edited] {
+                    on_screen(Place { column, unit: None });
+                }
+            });
         }
     });
 
@@ -209,9 +220,6 @@ pub fn UnrolledFigure(
         Some((place, x, y))
     };
     let on_click = move |e: ev::MouseEvent| {
-        if !pointing.press_counts() {
-            return;
-        }
         let target = e.target().and_then(|t| t.dyn_into::<web_sys::Element>().ok());
         let part = target.and_then(|t| t.closest(".rnn-arrow").ok().flatten());
         if let Some(part) = part.and_then(|p| p.get_attribute("data-part")) {
@@ -469,7 +477,8 @@ pub fn UnrolledFigure(
                     None => view! {
                         <span class="hint">
                             "Point at a column to read it. Click a state for its arithmetic, a character to \
-                             change it, a W, U or V for its matrix, or the loop to unroll one step."
+                             change it"<span class="hint-more">", a W, U or V for its matrix, or the loop to \
+                             unroll one step"</span>"."
                         </span>
                     }.into_any(),
                 }}
