@@ -143,7 +143,7 @@ test("the decoder is stepped one character at a time", async (t) => {
     assert.match(await byId(page, "alignment-progress").textContent(), new RegExp(`character ${count} of`));
   }
   // The story speaks of the row on show.
-  await eventually(async () => /For character 3, |No character stands out/.test(await byId(page, "beat-2").innerText()));
+  await eventually(async () => /Written character 3: |No character stands out/.test(await byId(page, "beat-2").innerText()));
   await byId(page, "alignment-back").click();
   await eventually(async () => parameter(page, "alignment-steps") === "2");
   await byId(page, "alignment-all").click();
@@ -174,7 +174,7 @@ test("two ways to look back stand side by side, each with its matrix", async (t)
   await byId(page, "figure-alignment-weights-beside").waitFor();
   await rested(page, WARM);
   await byId(page, "alignment-output-1-0").hover();
-  await eventually(async () => /^For .+ it read /.test(await byId(page, "alignment-weights-beside-readout").textContent()));
+  await eventually(async () => /^Weights for .+: /.test(await byId(page, "alignment-weights-beside-readout").textContent()));
   assert(Math.abs(sum(await shares(page)) - 1) < 1e-4);
 });
 

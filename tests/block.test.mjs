@@ -138,7 +138,7 @@ test("the terms' lines grow with training", async (t) => {
   await numberAt(readout, WARM + 50);
   // Layers wake early: the axis goes by factors, from step 1.
   assert.equal(await byId(page, "figure-block-growth").locator('[role="slider"]').getAttribute("aria-valuemin"), "1");
-  await eventually(async () => /embedding: (attn|feed) \d.* at step \d+.* of these \d+ are longer than it\./.test(await byId(page, "block-growth-verdict").textContent()));
+  await eventually(async () => /embedding: (attn|feed) \d.* at step \d+.* Still longer at step \d+: \d+ of these \d+\./.test(await byId(page, "block-growth-verdict").textContent()));
 });
 
 test("norms, attention or the feed-forward off, and retrained", async (t) => {

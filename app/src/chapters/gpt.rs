@@ -231,7 +231,7 @@ fn beginning(store: Store) -> AnyView {
 fn begins(store: Store) -> String {
     let open = match store.link.with(|link| link.view == "writing") {
         true => "",
-        false => "Open the view “Writing”. ",
+        false => "Open the view “Writing.” ",
     };
     match store.written.with(|written| written.step) {
         0 => format!(

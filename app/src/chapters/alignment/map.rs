@@ -102,7 +102,7 @@ pub fn read_sentence(alignment: &Alignment, place: Place) -> Option<String> {
         format!("{name} {}", figures::percent(row[j], 2))
     });
     let read = read.collect::<Vec<_>>().join(", ");
-    Some(format!("For {} it read {read}.", name_at(token, at)))
+    Some(format!("Weights for {}: {read}.", name_at(token, at)))
 }
 
 /// The sentence for one weight: produced and source character.

@@ -306,7 +306,7 @@ fn lives(page: Page) -> Vec<Live> {
             }
             let source = page.alignment.with(|a| Some(name_at(a.source.get(most)?, most)))?;
             Some(format!(
-                "For character {}, {source} gets the most, {}.",
+                "Written character {}: {source} gets the most, {}.",
                 at + 1,
                 percent(weight, 0)
             ))

@@ -64,9 +64,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "It comes close, and never quite arrives",
-            text: "The picture is now trained minus counted: no color means that the two agree. Press Train, and the \
-                   colors fade until none is left to see. “Replay” shows it again: which fade last? Then click the \
-                   cell of a pair never seen, and keep training: does its logit ever stop falling?\n\n\
+            text: "The picture is now trained minus counted: no color means that the two agree. Press Train, and \
+                   the colors fade until you can’t see any. Press “Replay” to watch again: which fade last? Then \
+                   click the cell of a pair never seen, and keep training: does its logit ever stop falling?\n\n\
                    + What is that pair’s probability?\n\n\
                    Its count is 0. But its trained probability is e (about 2.718) to the power of its logit, divided \
                    by the sum of such powers along its row.",

@@ -119,7 +119,7 @@ pub fn woke(wakings: &Wakings) -> String {
 
 /// What the dots say, in words.
 fn order(growth: &Growth, wakings: &Wakings) -> String {
-    const DOT: &str = "A dot marks where a term first grew longer than the token embedding";
+    const DOT: &str = "A dot marks when a term first grew longer than the token embedding";
     let Some((first, (last, now))) = wakings.first().zip(growth.points().next_back()) else {
         return format!("{DOT}: none so far.");
     };
@@ -132,7 +132,7 @@ fn order(growth: &Growth, wakings: &Wakings) -> String {
     };
     let longer = longer(growth, now).len();
     format!(
-        "{DOT}: {} at step {step}{later}. At step {last}, {longer} of these {awake} are longer than it.",
+        "{DOT}: {} at step {step}{later}. Still longer at step {last}: {longer} of these {awake}.",
         names.join(", ")
     )
 }
@@ -186,7 +186,7 @@ mod tests {
         let both = vec![(Source::Attention(1), 8), (Source::FeedForward(1), 8)];
         assert_eq!(wakings(&growth), both);
         assert!(order(&growth, &both).ends_with(
-            "embedding: attn 1, feed 1 at step 8. At step 12, 0 of these 2 are longer than it."
+            "embedding: attn 1, feed 1 at step 8. Still longer at step 12: 0 of these 2."
         ));
         assert!(woke(&both).ends_with("in none of the 6 blocks"));
         let later = vec![both[0], (both[1].0, 9)];

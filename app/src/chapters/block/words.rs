@@ -24,7 +24,7 @@ pub const SCRIPT: Script = Script {
             text: "In 2015 Kaiming He and others saw a network of 56 [layers](layer) do worse than one of 20, \
                    even on its training images. Their cure is the [residual connection](residual-connection): a \
                    layer adds to its input instead of replacing it. A transformer’s layers add to a \
-                   [stream](#block-stream hidden) of numbers. Press Train: how does a second model do \
+                   [stream](#block-stream hidden) of numbers. Press Train: how does a second model fare \
                    **without** {left-out} (“loss without”)?",
             set: |_| {},
             asks: &[],
@@ -95,10 +95,10 @@ pub const SCRIPT: Script = Script {
             title: "Which layer wakes first?",
             text: "So a block has two steps: **communicate, then compute**. Does training build them in that \
                    order too? Each line shows one term’s length in the full model’s stream. A layer wakes \
-                   when its term first grows longer than the token embedding. A dot marks where. In this run, {woke}.\n\n\
+                   when its term first grows longer than the token embedding. A dot marks when. In this run, {woke}.\n\n\
                    + Why are layers asleep at first?\n\n\
                    At step 0 the weights are random and small, and so is what each layer adds. Then the layers \
-                   wake up, some sooner than others. The token embedding grows, too, and may become longer again. \
+                   wake up, some sooner than others. The token embedding grows, too, and may overtake them again. \
                    Another seed may give another order.",
             set: |link| link.view = "growth".into(),
             asks: &[],
@@ -108,7 +108,7 @@ pub const SCRIPT: Script = Script {
             text: "The feed-forward layer multiplies by one matrix, bends, and multiplies by another. In \
                    between, 96 [neurons](unit) each add up what they read, and the bend decides what passes. \
                    With [GELU](gelu), large sums pass; very negative ones become almost 0. Each dot is a \
-                   neuron: do most lie there, or in the bend? Compare with [ReLU](relu).",
+                   neuron: are most far out, or in the bend? Compare with [ReLU](relu).",
             set: |link| link.view = "neurons".into(),
             asks: &["block-bend"],
         },

@@ -381,7 +381,7 @@ pub fn first_lost(flow: &Flow) -> Option<Result<(usize, String), &'static str>> 
     // A share of 64 sequences is off by about 0.06.
     if least > 0.5 || next < 0.6 || next - least < 0.25 {
         return Some(Err(
-            "At the longest gap, it is not exactly one of the three that fails, so there is nothing to ask here.",
+            "No clear answer this time: at the longest gap, either none of the three fails or more than one does.",
         ));
     }
     let said = Cell::ALL.iter().zip(&last);

@@ -65,7 +65,7 @@ pub fn EveryUnit(gates: Gates) -> impl IntoView {
 fn meaning(gates: Gates) -> &'static str {
     match gates.task.get() {
         TaskChoice::Brackets => {
-            "“(”, “[” and “{” open, “)”, “]” and “}” close. To this model, all else is the same letter."
+            "“(”, “[” and “{” open; “)”, “]” and “}” close. To this model, all other characters are one letter."
         }
         TaskChoice::Quotes => {
             "This model knows the quotation mark. It reads each remaining character as one of four letters."

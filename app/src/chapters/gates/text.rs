@@ -49,8 +49,8 @@ pub const SCRIPT: Script = Script {
             text: "The doors that guard c are called [gates](gate): numbers from 0, shut, to 1, open. The [forget \
                    gate](#forget-gate weight) f says how much of c stays. The stronger the color, the more open the \
                    gate. {framed}\n\n\
-                   An open gate is not enough to count. Press another open row, and read its correlation below: \
-                   does it count?\n\n\
+                   An open gate alone can’t count. Press another open row, and read its correlation below: does \
+                   that unit count?\n\n\
                    + Why would a network want to forget?\n\n\
                    The first LSTM had no such gate, and on a long stream of input its cells could grow without \
                    limit. So in 2000 Gers, Schmidhuber and Cummins added a way to forget.",

@@ -25,8 +25,8 @@ pub const SCRIPT: Script = Script {
             title: "Where it looks",
             text: "Before it guesses, the model looks back and gathers what may help. This is \
                    [attention](attention). Point at a token: the arcs show how much it looks at itself and each \
-                   one before. In the square, rows look and columns are looked at: queries and keys. An \
-                   untrained model looks at all nearly equally.",
+                   earlier one. In the square, rows (queries) look at columns (keys). An untrained model looks at all \
+                   of them nearly equally.",
             // In the second layer more is to be seen early: it reads what the first has gathered.
             set: |link| (link.gpt.layer, link.gpt.head) = (2, 3),
             asks: &["gpt-sure"],

@@ -102,12 +102,12 @@ pub const SCRIPT: Script = Script {
             title: "Only the distance",
             text: "Rotary encoding turns [queries](query) and [keys](key) by their positions. For the same two \
                    symbols, a score then depends only on their distance: look along a diagonal. ALiBi only favors \
-                   what is near: alone, it can’t pick the n-th. The models start over, and count back from the end. \
+                   what is near: it can hardly pick the n-th. The models start over, and count back from the end. \
                    Beside the scores: which learns it?\n\n\
                    + Why only the distance?\n\n\
                    Does a word matter because it is word number 412, or because it came right before? Rotary and \
-                   ALiBi bet on the second. With ALiBi alone, {alibi} are right at 8 symbols so far. With no \
-                   positions at all, {none} are right.",
+                   ALiBi bet on the second. With ALiBi, {alibi} of answers are right at 8 symbols so far. With no \
+                   positions at all, {none} are.",
             set: |link| {
                 (link.position.encoding, link.position.from) = (Positions::Rotary, CountFrom::End);
                 link.view = "distance".into();

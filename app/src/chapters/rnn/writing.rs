@@ -164,6 +164,7 @@ fn told(writing: Option<&Writing>, model: usize, place: usize) -> String {
         let agree = pairs.rev().take_while(|(odd, plain)| odd.token == plain.token).count();
         let after = match agree {
             0 => "; the text without it ends differently".to_owned(),
+            1 => "; the last character is the same without it".to_owned(),
             n => format!("; the last {n} characters are the same without it"),
         };
         Some(format!(" ‘{}’ (surprise {surprise:.1} nats){after}", token::mark(letter)))

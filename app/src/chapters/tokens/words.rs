@@ -83,8 +83,7 @@ pub const SCRIPT: Script = Script {
             title: "Tokens that behave alike",
             text: "Every row is a point, and its numbers say where it lies. If two tokens are often followed by the \
                    same tokens, similar rows serve both well. So training tends to move their points closer together. \
-                   Do vowels and consonants lie apart on the map? After many more steps, other differences weigh \
-                   more.\n\n\
+                   Do vowels and consonants lie apart on the map? After many more steps, other differences dominate.\n\n\
                    + How does a row fit on a screen?\n\n\
                    A row has {width} numbers, but a screen has only two directions. So the map shows the two in which \
                    the points spread most, their [principal components](principal-component).",
