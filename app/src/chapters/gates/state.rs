@@ -74,8 +74,20 @@ impl Gates {
         let settled = memo(move || {
             lab.step.get() >= super::INFO.warm_steps || lab.state.get() == RunState::Paused
         });
-        // Each view marks a unit of it, or says how well one follows.
-        let units = use_answer(lab, move || settled.get().then_some(ask::Units {}));
+        // Other views mark a unit, the first of the ranking while none is chosen, or say how well that one
+        // follows whose cell is pressed.
+        let ranks = memo(move || {
+            let stage = lab.stage.get();
+            let (is_first, is_pressed) =
+                link.with(|l| (l.gates.unit.min(l.gates.units) == 0, l.gates.at > 0));
+            (is_first && ["units", "circuit", "answers"].contains(&stage))
+                || (is_pressed && stage == "units")
+        });
+        let units = use_answer(lab, move || settled.get().then_some(ask::Units {}))
+            .shown_in(ranks)
+            .shown_in(lab.on_view("counts"))
+            .shown_in(lab.on_view("memory"))
+            .shown_in(lab.check_seen);
         let unit = memo(move || {
             let chosen = link.with(|l| l.gates.unit.min(l.gates.units));
             match chosen.checked_sub(1) {
