@@ -47,7 +47,7 @@ async function cell(page) {
   await byId(page, "inspector-dot").waitFor();
   const parts = ["dot", "weight"].map((id) => byId(page, `inspector-${id}`).getAttribute("data-value"));
   const row = await byId(page, "inspector-output").locator("tbody tr").first().innerText();
-  const output = row.replaceAll("−", "-").match(/-?\d+\.\d{6}/g);
+  const output = row.replaceAll("−", "-").match(/-?\d+\.\d{4}/g);
   assert.equal(output?.length, 4, row);
   return [...(await Promise.all(parts)), ...output].map(Number);
 }
@@ -77,7 +77,8 @@ async function sameSteps(t, page, settings) {
   const [inside, expected] = [await cell(page), await cell(other)];
   t.diagnostic(`a cell: GPU ${inside}, CPU ${expected}`);
   for (const [i, number] of inside.entries()) {
-    assert(Math.abs(number - expected[i]) <= 2e-5, `number ${i} of a cell: GPU ${number}, CPU ${expected[i]}`);
+    // The first two are the model's own; the others are rounded, so that what is shown adds up.
+    assert(Math.abs(number - expected[i]) <= (i < 2 ? 2e-5 : 2e-4), `number ${i} of a cell: GPU ${number}, CPU ${expected[i]}`);
   }
 }
 
