@@ -249,16 +249,20 @@ pub fn Story(
             top.try_set_value(found);
         }
     };
-    let touched = move || {
-        remember();
-        let column = column.try_get_untracked().flatten();
+    let release = move || {
+        let column = column.try_get_untracked().flatten().filter(|_| pinned.get_value());
         if column.is_some_and(|column| matches!(Scroller::of(&column), Scroller::Page)) {
             pinned.set_value(false);
         }
     };
+    let touched = move || {
+        remember();
+        release();
+    };
     let pressed = window_event_listener(ev::pointerdown, move |_| touched());
     let typed = window_event_listener(ev::keydown, move |_| touched());
-    let wheeled = window_event_listener(ev::wheel, move |_| touched());
+    // What it scrolls in the column is remembered there.
+    let wheeled = window_event_listener(ev::wheel, move |_| release());
     on_cleanup(move || {
         pressed.remove();
         typed.remove();

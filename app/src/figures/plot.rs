@@ -40,14 +40,6 @@ fn tick_distance(end: f64, most: f64) -> f64 {
     [1.0, 2.0, 5.0, 10.0].map(|f| f * decade).into_iter().find(|d| end / d <= most).unwrap_or(end)
 }
 
-/// The greatest of 1, 2 and 5 times a power of ten that is no more than `value`.
-fn round_below(value: f64) -> f64 {
-    // A little more, so that what is round stays as it is.
-    let value = value * (1.0 + 1e-9);
-    let decade = 10f64.powf(value.log10().floor());
-    [5.0, 2.0].map(|f| f * decade).into_iter().find(|round| *round <= value).unwrap_or(decade)
-}
-
 /// Last step on the axis: the last step taken, rounded up to a round number of which it holds ten
 /// at least, so that the axis moves seldom and at most a tenth of it is empty.
 pub fn last_step_shown(last_step: u32) -> u32 {
@@ -90,7 +82,9 @@ impl Axis {
             return Self { from: if log { 0.1 } else { 0.0 }, to: 1.0, log };
         }
         if log {
-            let (from, to) = (round_below(low), 1.0 / round_below(1.0 / high));
+            // A little room, so that what is round stays as it is.
+            let round_above = |value: f64| tick_distance(value, 1.0 + 1e-9);
+            let (from, to) = (1.0 / round_above(1.0 / low), round_above(high));
             let to = if to > 1.5 * from { to } else { 10.0 * from };
             return Self { from, to, log };
         }

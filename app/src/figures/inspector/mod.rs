@@ -112,9 +112,9 @@ const DECIMALS: usize = 4;
 
 /// The number as it is shown.
 fn as_shown(value: f64) -> f64 {
-    const UNITS: f64 = 1e4;
+    let units = 10f64.powi(DECIMALS as i32);
     // Adding 0.0 removes a negative zero.
-    (value * UNITS).round() / UNITS + 0.0
+    (value * units).round() / units + 0.0
 }
 
 /// The row with its vectors as they are shown, so that who multiplies what is shown gets what is shown.
