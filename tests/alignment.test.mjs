@@ -106,14 +106,14 @@ test("the line is yet to come when the chapter opens, and rows keep their height
   await rested(page, WARM);
   const story = (number) => byId(page, `beat-${number}`).innerText();
   const height = () => byId(page, "alignment-weights-cells").evaluate((cells) => cells.clientHeight);
-  await eventually(async () => /hold \d+% of their rows’ weight\. Press Train/.test(await story(3)));
+  await eventually(async () => /hold \d+% of their rows’ weight\.\s+Press Train/.test(await story(3)));
   // A lead that cannot be read off the percentages is none; the row that is asked about is not yet on show.
-  assert.match(await story(1), /No character stands out yet\. Train, and watch/);
+  assert.match(await story(1), /No character stands out yet\.\s+Press Train, and watch/);
   assert.equal(await byId(page, "alignment-output-0-0").getAttribute("aria-selected"), "true");
   const before = await height();
   assert.match(await byId(page, "figure-alignment").innerText(), /95%[^]*the model without attention writes[^]*Red marks a mistake/i);
   await train(page, 200);
-  await eventually(async () => /hold \d+% of their rows’ weight\. Press “Replay”/.test(await story(3)));
+  await eventually(async () => /hold \d+% of their rows’ weight\.\s+Press “Replay”/.test(await story(3)));
   await eventually(async () => /Press “Replay”/.test(await story(1)));
   assert.equal(await height(), before);
   assert.match(await story(6), /Over the lengths trained on, 1 to 8, /);

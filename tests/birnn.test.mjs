@@ -141,6 +141,7 @@ test("a missing letter: click hides it, both sides beat one, and the right one i
   for (const beat of [1, 4, 5]) assert.doesNotMatch(await told(beat), /\d%/);
   await row(page, "inputs").nth(1).click();
   await eventually(async () => (await texts(page, "inputs"))[1] === "▢");
+  await eventually(async () => /^Hidden: .*\(2\)\. The models’ guesses: forward ‘.*both ways ‘/.test(await byId(page, "birnn-readout").textContent()));
   assert.equal((await texts(page, "inputs"))[10], "t");
   await openView(page, "position");
   for (const who of ["forward", "both"]) {
@@ -226,6 +227,14 @@ test("every view has its tab and its living figure", async (t) => {
   await byId(page, "birnn-to-fill").click();
   await page.locator('[data-testid^="check-birnn-passage-option-"]').first().waitFor();
   await eventually(() => parameter(page, "birnn-task") === "fill");
+});
+
+test("on a phone on its side the rows are there", async (t) => {
+  const page = await open(t, "", { viewport: { width: 844, height: 390 } });
+  const [rows, last] = [page.locator(".birnn-scroll"), byId(page, "birnn-row-both-answers")];
+  await last.scrollIntoViewIfNeeded();
+  const [room, box] = [await atRest(rows), await atRest(last)];
+  assert(box.y + box.height <= room.y + room.height + 1, JSON.stringify([room, box]));
 });
 
 test("sentences of no and one character, unknown ones, and delays too long are taken with a sentence", async (t) => {

@@ -83,8 +83,24 @@ test("each term's size in the stream, and its contributions add up to the chosen
     .evaluateAll((cells) => cells.map((cell) => Number(cell.getAttribute("data-value"))));
   assert.equal(products.length, 24);
   near(products.reduce((a, b) => a + b, 0), await value(page, "block-total"), 1e-6, "24 products");
+  // The term below it, and back.
+  await byId(page, "block-arithmetic-next").click();
+  await eventually(async () => /attention 2 adds/.test(await byId(page, "block-arithmetic").textContent()));
+  await byId(page, "block-arithmetic-back").press("Enter");
+  await eventually(() => parameter(page, "block-term") === "4");
   await byId(page, "block-arithmetic-close").click();
   await byId(page, "block-arithmetic").waitFor({ state: "detached" });
+});
+
+test("on a phone the table comes into sight with its beat, and what is worked out with a tap", async (t) => {
+  const page = await opened(t, "&idea=1", { viewport: { width: 390, height: 844 } });
+  const inSight = (id) => async () => {
+    const box = await byId(page, id).boundingBox();
+    return box !== null && box.x >= 0 && box.x + box.width <= 391;
+  };
+  await eventually(inSight("figure-block-adds"));
+  await byId(page, "block-term-3").click();
+  await eventually(inSight("block-arithmetic"));
 });
 
 test("another token has another logit, and its own contributions", async (t) => {

@@ -186,6 +186,24 @@ test("a nudge by hand measures backpropagation's number, wherever it is; a large
   assert((await apart()) > 10 * small, `${small}, then ${await apart()} apart`);
 });
 
+test("a finger nudges the square that it presses, and reads the slope there", async (t) => {
+  const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+  const page = await open(t, "&bptt-step=28&bptt-unit=2", phone);
+  await openView(page, "nudge");
+  await live(page, "bptt-ripple");
+  await drawn(page);
+  const readout = byId(page, "bptt-ripple-readout");
+  // Before the nudge and behind it: the sentences differ, the squares stay where they are.
+  for (const [across, down] of [[0.6, 0.7], [0.9, 0.9]]) {
+    const box = await atRest(byId(page, "bptt-ripple-cells"));
+    await page.touchscreen.tap(box.x + across * box.width, box.y + down * box.height);
+    const [unit, step] = await Promise.all(["row", "column"].map(async (side) => Number(await readout.getAttribute(`data-${side}`)) + 1));
+    await byId(page, "bptt-nudged").and(page.locator(`[data-step="${step}"][data-unit="${unit}"]`)).waitFor();
+    await readout.and(page.getByText(/^Loss change .* ÷ 0\.01 = slope /)).waitFor();
+    assert.deepEqual(await atRest(byId(page, "bptt-ripple-cells")), box);
+  }
+});
+
 test("the forget bias decides what comes back along the cell", async (t) => {
   const along = async (bias) => {
     const page = await open(t, `&bptt-shown=lstm&bptt-forget=${bias}`);

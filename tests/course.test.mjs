@@ -1,5 +1,7 @@
 // The course around the chapters: the way through it, back, and one idea at a time.
 import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+
 import { test } from "./harness.mjs";
 
 import {
@@ -326,6 +328,39 @@ test("on a phone, too, a link’s beat is under the stage, until the learner scr
   });
   assert((await below()) < -100, "it stays away");
 });
+
+/** What the beats of a chapter name as what they speak of: the beat's number and a test id. */
+function aims(chapter) {
+  const files = [`${chapter}/words.rs`, `${chapter}/text.rs`].map((name) => new URL(`../app/src/chapters/${name}`, import.meta.url));
+  const source = readFileSync(files.find((file) => existsSync(file)), "utf8");
+  const beats = source.split(/\bBeat \{/).slice(1);
+  return beats.flatMap((beat, i) => {
+    const aim = beat.match(/^\s*title: "[^"]*",\s*text: "@ ([\w-]+)\\n/);
+    return aim ? [[i, aim[1]]] : [];
+  });
+}
+
+for (const chapter of CHAPTERS.filter((chapter) => aims(chapter).length)) {
+  test(`on a phone ${chapter} brings into sight what a beat speaks of`, async (t) => {
+    const all = aims(chapter);
+    const page = await site.open(t, `?chapter=${chapter}&idea=${all[0][0]}`, { viewport: VIEWPORTS.phone, hasTouch: true, isMobile: true });
+    await opened(page, chapter);
+    for (const [number, aim] of all) {
+      while (Number(await beat(page).getAttribute("data-beat")) < number) await byId(page, "idea-next").click();
+      const out = () => page.evaluate((aim) => {
+        const element = document.querySelector(`#stage-view [data-testid="${aim}"]`);
+        if (!element) return "it is not there";
+        const [it, room] = [element, document.getElementById("stage-view")].map((e) => e.getBoundingClientRect());
+        const seen = (start, end, from, to) => start >= from - 2 && start < to && Math.min(end, to) - start >= Math.min(24, end - start - 2);
+        if (!seen(it.top, it.bottom, room.top, room.bottom)) return `from ${it.top} to ${it.bottom} in ${room.top} to ${room.bottom}`;
+        if (!seen(it.left, it.right, room.left, room.right)) return `from ${it.left} to ${it.right} across`;
+        return "";
+      }, aim);
+      let last;
+      await eventually(async () => (last = await out()) === "", () => `beat ${number}, ${aim}: ${last}`);
+    }
+  });
+}
 
 test("a chapter gone back to is as it was left, and nothing trains unseen", async (t) => {
   const page = await site.open(t, "?chapter=rnn");

@@ -91,7 +91,7 @@ test("a click opens the full arithmetic, which multiplies out", async (t) => {
   await pinned.waitFor();
   await eventually(() => parameter(page, "gates-unit") === "4" && parameter(page, "gates-at") === "8");
   await eventually(async () =>
-    /^unit 4 at .*\(8\): c = f · c before \+ i · g = .*\. Correlation with the bracket depth: −?[01]\.\d{3}\./.test(await pinned.textContent()),
+    /^unit 4 at .*\(8\): Correlation with the bracket depth: −?[01]\.\d{3}\. c = f · c before \+ i · g = /.test(await pinned.textContent()),
   );
   await byId(page, "gates-to-circuit").click();
   await page.locator('[data-testid="view-circuit"][aria-selected="true"]').waitFor();
@@ -220,6 +220,10 @@ test("a gate held shut changes the predictions at once, by mouse", async (t) => 
   // A busy, slow machine gets some slack; the diagnostic has the numbers.
   assert(times[0] < 300, `${times} ms`);
   await eventually(() => parameter(page, "gates-forced") === "f:1:0");
+  // Another cell of its row is only read; the one that was pressed lets go of it.
+  await cells.click({ position: { x: width * 0.8, y: 38 } });
+  await eventually(async () => /held\. Click it again to let go/.test(await byId(page, "gates-cells-readout").textContent()));
+  assert.equal(parameter(page, "gates-forced"), "f:1:0");
   const [, now, asked, was, lossWas, lossNow] = (await outcome(page)).match(
     /held shut, the right answers are (\d+) of (\d+)\. With nothing held: (?:all )?(\d+)\. The loss goes from ([\d.]+\d) to ([\d.]+\d)/,
   );

@@ -55,7 +55,7 @@ test("a first visit begins with what the untrained model writes, and where its h
   }
   assert.equal(experiment.seed, 1);
   // A link may begin here: then the story says where it writes. Once it has trained, it says that.
-  await beat(page).getByText("Open the view “Writing.” This GPT knows").waitFor();
+  await beat(page).getByText("Open the view “Writing.” Press Train and watch").waitFor();
   await openView(page, "writing");
   const step = await train(page, 10);
   await eventually(async () => Number((await byId(page, "sample-text").getAttribute("data-step"))) === step, "written anew");

@@ -95,7 +95,7 @@ test("click and drag change cells; outputs follow at once; blocked weights are e
   const start = await readout(page);
   await page.mouse.click(x, y);
   await eventually(async () => (await readout(page)).value === null, "the cell is blocked");
-  assert.match((await readout(page)).text, /may not look at .*: weight exactly 0/);
+  assert.match((await readout(page)).text, /may not look at .*: exactly 0\./);
   await eventually(async () => /^436 of 900/.test(await text(page, "mask-blocked")));
   // What comes of it stands beside: the edited cell's row is the chosen one.
   await eventually(async () => parameter(page, "mask-row") === `${start.row + 1}`);
@@ -264,7 +264,7 @@ test("by keyboard alone: edit mode, cells, a row's arithmetic", async (t) => {
   await page.keyboard.press("Enter");
   assert.equal(await byId(page, "mask-edit-mode").getAttribute("aria-pressed"), "true");
   await goTo(page, 4, 1);
-  assert.match((await readout(page)).text, /^‘ ?.*’ \(5\) looks at ‘a’ \(2\) with weight 0\.\d{4}; click or Space blocks it/);
+  assert.match((await readout(page)).text, /^‘ ?.*’ \(5\) looks at ‘a’ \(2\): weight 0\.\d{4}\./);
   await page.keyboard.press("Space");
   await eventually(async () => /^436 of 900/.test(await text(page, "mask-blocked")));
   await page.keyboard.press("Space");
@@ -332,9 +332,12 @@ test("on a low screen all that comes of a row is in sight, and on a phone what t
     const [part, stage] = [await byId(page, id).boundingBox(), await page.locator(".stage-view").boundingBox()];
     return part.y >= stage.y && part.y + part.height <= stage.y + stage.height && part.x + part.width <= 390;
   };
-  assert(await within("mask-edit-mode"));
+  for (const id of ["mask-edit-mode", "mask-cells", "mask-guess"]) assert(await within(id), id);
+  assert.match(await text(page, "mask-guess"), /^After ‘.’ \(8\): . \d+% · . \d+% · . \d+%$/);
+  await openView(page, "averages");
+  assert(await within("control-mask-row"));
   await openView(page, "leak");
-  assert((await byId(page, "mask-leak-masked").boundingBox()).y < (await byId(page, "time-bar").boundingBox()).y);
+  for (const id of ["control-mask-change", "control-mask-letter", "mask-leak-masked"]) assert(await within(id), id);
 });
 
 test("nothing is cut off and nothing hard to read while a mask is drawn", async (t) => {

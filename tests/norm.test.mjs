@@ -87,6 +87,20 @@ test("pressing a row moves the others under BatchNorm, by exactly 0 under LayerN
   await eventually(async () => (await byId(page, "norm-row-5").getAttribute("aria-pressed")) === "true");
 });
 
+test("on a phone what is said of the pressed row is in sight, and where y is to be undone the choice", async (t) => {
+  const phone = { viewport: { width: 390, height: 844 } };
+  const inSight = async (page, id) => {
+    const [part, stage] = [await byId(page, id).boundingBox(), await page.locator("#stage-view").boundingBox()];
+    return part !== null && part.y >= stage.y && part.y + part.height <= stage.y + stage.height + 1;
+  };
+  const pressed = await opened(t, "&idea=5", phone);
+  await eventually(async () => (await byId(pressed, "norm-coupling").textContent()).startsWith("Example 2"));
+  assert(await inSight(pressed, "norm-coupling"));
+  const undone = await opened(t, "&idea=8&norm-row=0&norm-undo=1", phone);
+  await live(undone, "coupling");
+  assert(await inSight(undone, "control-norm-axis-layer"));
+});
+
 test("with running statistics no row hears of another", async (t) => {
   const page = await opened(t, "&norm-row=2");
   await most(page, (most) => most > 0.05);
@@ -123,11 +137,11 @@ test("the mean is swept over the matrix, column by column or row by row", async 
   await eventually(async () => (await there()) === ROWS * 16);
   await byId(page, "norm-sweep-step").click();
   await eventually(async () => (await there()) === ROWS);
-  assert.match(await byId(page, "coupling-readout").textContent(), /Feature 1, over the 16 examples: μ = −?\d/);
+  assert.match(await byId(page, "norm-coupling").textContent(), /Feature 1, over the 16 examples: μ = −?\d/);
   await byId(page, "norm-sweep-step").click();
   await eventually(async () => (await there()) === 2 * ROWS);
   await choose(page, "norm-axis", "layer");
-  await eventually(async () => /Example 2, over its 16 features/.test(await byId(page, "coupling-readout").textContent()));
+  await eventually(async () => /Example 2, over its 16 features/.test(await byId(page, "norm-coupling").textContent()));
   await byId(page, "norm-sweep-all").click();
   await eventually(async () => (await there()) === ROWS * 16);
   // Played, it goes through all of them by itself and ends.

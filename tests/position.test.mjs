@@ -126,6 +126,24 @@ test("the heatmap is of the chosen encoding", async (t) => {
   }
   await byId(page, "position-encoding-learned").check();
   await byId(page, "position-no-rows").waitFor();
+  // The numbers of the axes alone, which count from 0.
+  await byId(page, "encoding-cells").focus();
+  await page.keyboard.press("Home");
+  await eventually(async () => /^position \d+, dimension 0: −?\d\.\d{4}$/.test(await byId(page, "encoding-readout").textContent()));
+});
+
+test("on a phone every encoding and the figure that a beat speaks of are in sight", async (t) => {
+  const page = await site.open(t, "?chapter=position&idea=3&view=encoding&position-encoding=integer", {
+    viewport: { width: 390, height: 844 },
+  });
+  const inSight = async (id) => {
+    const box = await byId(page, id).boundingBox();
+    return box !== null && box.x >= 0 && box.x + box.width <= 391;
+  };
+  await eventually(() => inSight("figure-position-swamping"));
+  assert(await inSight("position-encoding-alibi"));
+  await byId(page, "position-encoding-sinusoidal").check();
+  await eventually(() => inSight("figure-clock"));
 });
 
 test("hands turn with the position, and one turn shifts them all", async (t) => {

@@ -262,3 +262,24 @@ test("the first sentence fits, and the other chapters have theirs", async (t) =>
   assert.equal(new URL(page.url()).hash, "", "nobody wrote it");
   assert.doesNotMatch(await page.locator(".qkv-notes").textContent(), /left out/);
 });
+
+test("on a phone, what the story names is in sight", async (t) => {
+  const page = await opened(t, "", { viewport: { width: 390, height: 844 } });
+  const named = {
+    1: ["inspector-all-terms"],
+    2: ["probe-input", "qkv-weights-cells"],
+    3: ["control-qkv-dimensions", "figure-qkv-softmax"],
+    4: ["qkv-shuffle-again", "figure-qkv-lanes"],
+    6: ["figure-qkv-cost"],
+  };
+  for (let idea = 1; idea <= 6; idea++) {
+    await page.keyboard.press("PageDown");
+    await eventually(() => parameter(page, "idea") === `${idea}`);
+    for (const id of named[idea] ?? []) {
+      await eventually(async () => {
+        const [part, stage] = [await byId(page, id).boundingBox(), await page.locator(".stage-view").boundingBox()];
+        return part && part.y >= stage.y - 1 && part.y + part.height <= stage.y + stage.height + 1;
+      }, `${id} in sight`);
+    }
+  }
+});

@@ -62,8 +62,10 @@ async function scrollTo(page, t) {
   await drawn(page);
 }
 
-test("the figure starts folded and unrolls one step per press", async (t) => {
+test("the whole sentence folds back into one cell, which unrolls one step per press", async (t) => {
   const page = await open(t);
+  await eventually(async () => (await byId(page, "rnn-columns").textContent()) === "30 of 30", "unrolled to the end");
+  await byId(page, "rnn-fold").click();
   await columns(page, 0);
   assert(await byId(page, "rnn-loop").isVisible(), "one cell and a loop");
   const { shape } = await exported(page, "unrolled");
@@ -87,7 +89,7 @@ test("the figure starts folded and unrolls one step per press", async (t) => {
 });
 
 test("the likeliest stands on top, and a loop alone has no truth", async (t) => {
-  const page = await open(t);
+  const page = await open(t, "&rnn-columns=0");
   const names = page.locator(".rnn-names text:visible");
   assert.doesNotMatch((await names.allTextContents()).join(" "), /truth|loss/);
   await byId(page, "rnn-unroll").click();
@@ -113,7 +115,7 @@ test("the beat of the loop follows it once around for each character", async (t)
 });
 
 test("it plays by itself to the end and can be stopped", async (t) => {
-  const page = await open(t);
+  const page = await open(t, "&rnn-columns=0");
   await byId(page, "probe-input").fill("abcd");
   await eventually(async () => (await byId(page, "rnn-columns").textContent()) === "0 of 4");
   await byId(page, "rnn-play").click();
@@ -137,7 +139,7 @@ test("only the columns in view are drawn, and the overview scrolls to any", asyn
 });
 
 test("the first columns stay where they are, and the new one comes out of the loop", async (t) => {
-  const page = await open(t, "", { viewport: { width: 1440, height: 900 } });
+  const page = await open(t, "&rnn-columns=0", { viewport: { width: 1440, height: 900 } });
   await byId(page, "rnn-unroll").click();
   await columns(page, 1);
   const at = async (id) => (await atRest(byId(page, id).locator(".rnn-strip"))).x;
@@ -281,7 +283,7 @@ test("asked only at the end, it judges brackets", async (t) => {
 });
 
 test("everything works by keyboard alone", async (t) => {
-  const page = await open(t);
+  const page = await open(t, "&rnn-columns=0");
   const tabTo = async (id) => {
     for (let presses = 0; presses < 150; presses++) {
       await page.keyboard.press("Tab");

@@ -166,6 +166,20 @@ test("empty, unknown and too long sources are taken with a sentence", async (t) 
   await eventually(async () => (await texts(page, "transfer-source")).length === 40);
 });
 
+test("on a phone a date, its answer and what is said of them are whole", async (t) => {
+  const page = await open(t, "&seq2seq-task=dates", { viewport: { width: 390, height: 844 } });
+  await field(page).fill("24th of march 1999");
+  await eventually(async () => (await texts(page, "transfer-source")).length === 18);
+  await byId(page, "transfer-source").locator(".transfer-cell").nth(2).focus();
+  const readout = byId(page, "transfer-readout");
+  await eventually(async () => /\(3\) moved the state by .*/.test(await readout.textContent()));
+  const cut = () =>
+    page.locator('.transfer-box, [data-testid="transfer-readout"], [data-testid="seq2seq-source"], .seq2seq-bar').evaluateAll((parts) =>
+      parts.filter((part) => part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 1).map((part) => part.className),
+    );
+  await eventually(async () => (await cut()).length === 0, "nothing is cut");
+});
+
 test("the check's answer is what the model finds likeliest", async (t) => {
   const page = await open(t);
   const options = page.locator('[data-testid^="check-seq2seq-option-"]');

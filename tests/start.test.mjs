@@ -107,7 +107,7 @@ test("a right angle gives 0, and what is asked of the arrows is about them", asy
   await put(page, "arrows", 1, 0);
   await put(page, "arrows", 2, 0);
   await eventually(async () => result((await lines(page, "arrows"))["a · b"]) === 0);
-  assert.match(await byId(page, "arrows-says").textContent(), /90°.*That is a right angle/);
+  assert.match(await byId(page, "arrows-says").textContent(), /90°, a right angle/);
   await put(page, "arrows", 2, -1.5);
   await eventually(async () => result((await lines(page, "arrows"))["a · b"]) === -3);
   const check = byId(page, "check-start-flip");
@@ -115,6 +115,21 @@ test("a right angle gives 0, and what is asked of the arrows is about them", asy
   await byId(page, "check-start-flip-option-0").check();
   await byId(page, "check-start-flip-submit").click();
   await eventually(async () => /change their sign/.test(await check.textContent()));
+});
+
+test("on a phone the sum and the rate are in sight under their drawings", async (t) => {
+  for (const [view, query, part] of [
+    ["arrows", "&idea=3", "arrows-lines"],
+    ["valley", "&idea=9", "valley-knob-6"],
+  ]) {
+    const page = await opened(t, view, query);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const stage = page.locator("#stage-view");
+    await eventually(async () => {
+      const [box, room] = [await byId(page, part).boundingBox(), await stage.boundingBox()];
+      return box.y + box.height <= room.y + room.height + 1;
+    });
+  }
 });
 
 test("an input moves every answer of a matrix, a row only its own", async (t) => {
@@ -234,7 +249,7 @@ test("the drawings read well, and are there for keys alone", async (t) => {
   const page = await opened(t);
   for (const view of ["arrows", "matrix", "shares", "slope", "chain", "valley"]) {
     await openView(page, view);
-    const knob = page.locator(".knob input").first();
+    const knob = page.locator(".knob input").last();
     await knob.focus();
     const before = await byId(page, `${view}-says`).textContent();
     for (let press = 0; press < 3; press++) await page.keyboard.press("ArrowLeft");

@@ -4,6 +4,7 @@
 //! Everything a learner sets is in the store's link, so undo, links and the step-through work for
 //! every chapter alike.
 
+mod aim;
 mod attempt;
 mod film;
 mod frame;

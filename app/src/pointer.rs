@@ -12,12 +12,21 @@ pub fn is_coarse() -> bool {
 
 /// A text that says what to point at and click, as the reader does that.
 pub fn worded(text: &str) -> Cow<'_, str> {
-    let names_mouse = text.contains("oint at") || text.contains("lick");
+    let names_mouse = ["oint at", "lick", TRAIN].iter().any(|words| text.contains(words));
     if names_mouse && is_coarse() { for_fingers(text).into() } else { text.into() }
 }
 
+/// On a phone the button has no room for its word.
+const TRAIN: &str = "ress Train";
+
 fn for_fingers(text: &str) -> String {
-    let words = [("Point at", "Tap"), ("point at", "tap"), ("Click", "Tap"), ("click", "tap")];
+    let words = [
+        ("Point at", "Tap"),
+        ("point at", "tap"),
+        ("Click", "Tap"),
+        ("click", "tap"),
+        (TRAIN, "ress ▶ Train"),
+    ];
     words.iter().fold(text.to_owned(), |text, (mouse, finger)| text.replace(mouse, finger))
 }
 
@@ -28,8 +37,8 @@ mod tests {
     #[test]
     fn fingers_tap() {
         assert_eq!(
-            for_fingers("Point at a cell. Click it, then point at it."),
-            "Tap a cell. Tap it, then tap it."
+            for_fingers("Point at a cell. Click it, then point at it. Press Train."),
+            "Tap a cell. Tap it, then tap it. Press ▶ Train."
         );
     }
 }

@@ -215,6 +215,7 @@ fn beginning(store: Store) -> AnyView {
     let trains = memo(move || store.state.get() == RunState::Running);
     view! {
         <span class="live" translate="no">{move || begins(store)}</span>
+        <p class="beat-do" translate="no">{move || asks(store)}</p>
         {move || is_untrained.get().then(|| view! {
             <p class="way-in">
                 <button type="button" class="button button-primary" data-testid="train-first"
@@ -227,21 +228,27 @@ fn beginning(store: Store) -> AnyView {
     .into_any()
 }
 
-/// With noise, or with what has become of it. A link may have opened another view than its writing.
+/// With noise, or with what has become of it.
 fn begins(store: Store) -> String {
+    match store.written.with(|written| written.step) {
+        0 => "This GPT knows nothing yet, so what it writes is noise.".to_owned(),
+        step => {
+            format!("This GPT began with noise. At step {} it writes this.", grouped(step.into()))
+        }
+    }
+}
+
+/// What to do first. A link may have opened another view than its writing.
+fn asks(store: Store) -> String {
     let open = match store.link.with(|link| link.view == "writing") {
         true => "",
         false => "Open the view “Writing.” ",
     };
-    match store.written.with(|written| written.step) {
-        0 => format!(
-            "{open}This GPT knows nothing yet, so what it writes is noise. Press Train and watch: do words come out of it?"
-        ),
-        step => format!(
-            "{open}This GPT began with noise. At step {} it writes this. How many of its words are real?",
-            grouped(step.into())
-        ),
-    }
+    let asks = match store.written.with(|written| written.step) {
+        0 => "Press Train and watch: do words come out of it?",
+        _ => "How many of its words are real?",
+    };
+    format!("{open}{asks}")
 }
 
 /// What the model writes, beside where its heads look once the first picture is there.

@@ -22,7 +22,7 @@ use crate::{
     controls::{ChoiceField, SliderField},
     course::{ChapterFrame, Sentence, StageView, further, use_lab, use_provenance},
     figures::{
-        Bar, BarsFigure, CellInspector, Hue, Matrix, MatrixFigure, Provenance, ValueMap,
+        Bar, BarsFigure, CellInspector, Hue, Matrix, MatrixFigure, Provenance, ValueMap, percent,
         power_of_ten,
         token::{mark, name_at, spoken},
     },
@@ -229,6 +229,9 @@ fn Figure(page: Page) -> impl IntoView {
         <div class="view-side mask-main" class:mask-stale=refused>
             <div>
                 <MaskEditor name="mask" title sheet editing row provenance on_paint on_pick/>
+                <p class="mask-guess" data-testid="mask-guess">
+                    {page.derive(in_short)}
+                </p>
             </div>
             <div class="mask-side">
                 <div class="mask-said">
@@ -280,14 +283,14 @@ fn Presets(page: Page) -> impl IntoView {
             })
         };
         view! {
-            <button type="button" class="button mask-preset" aria-pressed=pressed on:click=choose
+            <button type="button" class="segment mask-preset" aria-pressed=pressed on:click=choose
                 data-testid=format!("mask-preset-{}", preset.id())>
                 {preset.label()}
             </button>
         }
     };
     view! {
-        <div class="mask-tools" role="group" aria-label="Mask">
+        <div class="segments" role="group" aria-label="Mask">
             {Preset::ALL.iter().map(|&p| preset(p)).collect_view()}
         </div>
     }
@@ -440,6 +443,19 @@ fn bars(seen: &Seen, other: bool) -> Vec<Bar> {
         }
     };
     ids.into_iter().map(bar).collect()
+}
+
+/// The likeliest tokens after the chosen row in a line, where the list is out of sight of the mask.
+fn in_short(seen: &Seen) -> String {
+    let row = seen.row as usize;
+    let after = seen.tokens.get(row).map_or(String::new(), |token| name_at(token, row));
+    let now = seen.probabilities.block(&[row]).unwrap_or_default();
+    let guess = |id: &usize| {
+        let token = seen.vocabulary.get(*id).map_or("", String::as_str);
+        format!("{} {}", mark(token), percent(now[*id], 0))
+    };
+    let guesses: Vec<String> = likeliest(now).iter().take(3).map(guess).collect();
+    format!("After {after}: {}", guesses.join(" · "))
 }
 
 /// The output of the chosen row; under another mask than the model's own, under both.

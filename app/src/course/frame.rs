@@ -15,6 +15,7 @@ use web_sys::Element;
 
 use super::{
     Beat, Further, Lab, Labs, Run, Script,
+    aim::use_aim,
     print::use_print,
     script::Telling,
     stage::{Stage, StageView},
@@ -29,7 +30,7 @@ use crate::{
     questions::Questions,
     reactive::effect,
     store::Store,
-    teaching::{Live, prose},
+    teaching::{Live, aim, prose},
 };
 
 /// A chapter's page, or its stage alone where it is embedded.
@@ -95,9 +96,10 @@ pub fn ChapterFrame(
                 </details>
             }
         });
-        told.push(Told { title: "More", body, set: None });
+        told.push(Told { title: "More", body, set: None, aim: None });
     }
     let beats = use_beats(store, told.iter().map(|beat| beat.set).collect());
+    use_aim(beats.number, told.iter().map(|beat| beat.aim).collect());
     let alerts = ViewFn::from(move || alerts(chapter));
     if embedded {
         // The host's page keys reach an embedded stage that has the focus.
@@ -178,11 +180,16 @@ fn tell(
             };
             view! { {text} {warmed} {beat.asks.iter().map(|id| ask(id)).collect_view()} }
         };
-        Told { title: beat.title, body: ViewFn::from(body), set: Some(beat.set) }
+        let aim = aim(beat.text).0;
+        Told { title: beat.title, body: ViewFn::from(body), set: Some(beat.set), aim }
     };
     let mut told: Vec<Told> = script.beats.iter().map(beat).collect();
-    let extra =
-        |title, what| Told { title, body: ViewFn::from(move || apart(further, what)), set: None };
+    let extra = |title, what| Told {
+        title,
+        body: ViewFn::from(move || apart(further, what)),
+        set: None,
+        aim: None,
+    };
     let last = told.len().saturating_sub(1);
     if matches!(chapter, Chapter::Norm | Chapter::Block | Chapter::Gpt) {
         told.insert(last, extra("Review", Further::Review));

@@ -9,13 +9,14 @@ use std::{collections::VecDeque, rc::Rc, sync::Arc};
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Command, CommandKind, Event, Link, Packed, RunState, StudySpec, StudyStarted, link::Chapter,
+    Command, CommandKind, Event, Link, Packed, RunState, StudyCheckpoint, StudySpec, StudyStarted,
+    link::Chapter,
 };
 
 use super::{History, keep::Keep};
 use crate::{
     chapters,
-    controls::grouped,
+    controls::{grouped, use_timer},
     figures::clock,
     kept::{self, KeptStudy},
     questions::Questions,
@@ -117,6 +118,30 @@ fn send(inner: StoredValue<Inner, LocalStorage>, command: &Command) {
     });
 }
 
+/// After so long behind another chapter, one gives up memory.
+const AWAY: Duration = Duration::from_secs(20);
+
+/// Megabytes for the moments of a chapter: `most` while it is on show. Away for a while it keeps as many of
+/// them as a reload would bring back.
+fn moments_while(active: Memo<bool>, most: Memo<u32>) -> Memo<u32> {
+    let is_away = RwSignal::new(false);
+    let away = use_timer();
+    effect(move || {
+        if active.get() {
+            away.stop();
+            is_away.set(false);
+        } else {
+            away.start(AWAY, move || {
+                is_away.try_set(true);
+            });
+        }
+    });
+    memo(move || {
+        let most = most.get();
+        if is_away.get() { most.min(StudyCheckpoint::MOST_OF_PAST) } else { most }
+    })
+}
+
 impl Lab {
     /// Of a chapter visited for the first time: starts its engine.
     pub(super) fn new(store: Store, chapter: Chapter, warms: bool, engine: SharedEngine) -> Self {
@@ -124,7 +149,8 @@ impl Lab {
         let active = memo(move || store.link.with(|link| link.chapter == chapter));
         let (embedded, goal) = store.link.with_untracked(|link| (link.embed, link.step));
         let watched = Signal::derive(move || active.get() && store.watched.get());
-        let questions = Questions::new(move |command| send(inner, command), watched, store.moments);
+        let moments = moments_while(active, store.moments);
+        let questions = Questions::new(move |command| send(inner, command), watched, moments);
         let lab = Self {
             chapter,
             device: RwSignal::new(Device::Loading),
@@ -236,7 +262,7 @@ impl Lab {
     }
 
     /// Has `then` called with the models as they are, a packed
-    /// [`StudyCheckpoint`](unroll_protocol::StudyCheckpoint).
+    /// [`StudyCheckpoint`].
     pub fn save(self, then: Box<dyn FnOnce(Packed)>) {
         self.inner.update_value(|inner| inner.saved.push_back(then));
         self.send(&Command::Save);

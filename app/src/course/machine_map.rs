@@ -41,30 +41,27 @@ const ALL: [Station; 12] = [
 /// A part of the drawing and what it is called.
 type Lit = (&'static str, &'static [Station]);
 
-/// What a chapter shows, for the list of chapters, and what of the drawing it is about; `None` where it
-/// is the drawing itself.
+/// What a chapter shows, for the list of chapters, and what of the drawing it is about; `None` where that
+/// is all of it, or none: the machine itself, the arithmetic before it, and what its blocks replaced.
 fn told(chapter: Chapter) -> (&'static str, Option<Lit>) {
     use Station::{
         Embedding, FeedForward, Mix, Next, Norm, Others, Panels, Position, Queries, Text, Values,
         Weights,
     };
-    const BEFORE: Option<Lit> = Some(("what the blocks replaced", &[Panels]));
     match chapter {
-        Chapter::Start => {
-            ("arrows, shares and slopes, by hand", Some(("the arithmetic of every part", &ALL)))
-        }
+        Chapter::Start => ("arrows, shares and slopes, by hand", None),
         Chapter::Tokens => {
             ("characters, bytes, byte pairs", Some(("text and embedding", &[Text, Embedding])))
         }
         Chapter::Bigram => {
             ("which letter follows which", Some(("the next character", &[Text, Next])))
         }
-        Chapter::Rnn => ("reading with a memory", BEFORE),
-        Chapter::Bptt => ("an error travels back in time", BEFORE),
-        Chapter::Gates => ("what to keep and what to forget", BEFORE),
-        Chapter::Birnn => ("the future counts too", BEFORE),
+        Chapter::Rnn => ("reading with a memory", None),
+        Chapter::Bptt => ("an error travels back in time", None),
+        Chapter::Gates => ("what to keep and what to forget", None),
+        Chapter::Birnn => ("the future counts too", None),
         Chapter::Norm => ("BatchNorm and LayerNorm", Some(("the norms", &[Norm]))),
-        Chapter::Seq2seq => ("a whole source in one vector", BEFORE),
+        Chapter::Seq2seq => ("a whole source in one vector", None),
         Chapter::Alignment => {
             ("looking back while writing", Some(("weights and mix", &[Weights, Mix])))
         }
@@ -121,7 +118,6 @@ fn shapes(station: Station) -> Vec<[f64; 4]> {
 #[component]
 pub fn Map() -> impl IntoView {
     let chapter = expect_context::<Store>().link.with_untracked(|link| link.chapter);
-    // The machine itself needs no map.
     let Some((words, parts)) = told(chapter).1 else { return ().into_any() };
     let station = |station: &Station| {
         let on = parts.contains(station);
@@ -138,13 +134,10 @@ pub fn Map() -> impl IntoView {
     };
     view! {
         <ChapterLink chapter=Chapter::Machine testid="machine-map">
-            // What the blocks replaced is not in the drawing.
-            {(parts != [Station::Panels]).then(|| view! {
-                <svg viewBox="0 0 314 48" aria-hidden="true">
-                    <path class="map-lines" d="M12 9H262M12 19H262M12 29H262M12 39H262"></path>
-                    {ALL.iter().map(station).collect_view()}
-                </svg>
-            })}
+            <svg viewBox="0 0 314 48" aria-hidden="true">
+                <path class="map-lines" d="M12 9H262M12 19H262M12 29H262M12 39H262"></path>
+                {ALL.iter().map(station).collect_view()}
+            </svg>
             <span>"In the whole machine: "{words}</span>
         </ChapterLink>
     }
@@ -156,11 +149,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_chapter_but_the_machine_has_its_place() {
+    fn chapters_on_parts_of_the_machine_have_their_place() {
         for chapter in Chapter::ALL {
             let (about, lit) = told(*chapter);
             assert!((10..40).contains(&about.len()), "{chapter:?}: {about}");
-            assert_eq!(lit.is_none(), *chapter == Chapter::Machine, "{chapter:?}");
+            let whole = matches!(chapter, Chapter::Start | Chapter::Machine);
+            let before = matches!(
+                chapter,
+                Chapter::Rnn | Chapter::Bptt | Chapter::Gates | Chapter::Birnn | Chapter::Seq2seq
+            );
+            assert_eq!(lit.is_none(), whole || before, "{chapter:?}");
             assert!(lit.is_none_or(|(words, parts)| !words.is_empty() && !parts.is_empty()));
         }
     }

@@ -6,6 +6,7 @@ use wasm_bindgen::JsCast;
 
 use super::{
     Labs, Run,
+    aim::from_the_start,
     time_bar::TimeBar,
     twin::{self, NO_CHANGE},
     undo::WAYS_BACK,
@@ -16,7 +17,7 @@ use crate::{
     fetched::{Fetch, Fetched, Settled, View, fetched, fetched_later, part},
     figures::{canvas::use_size, use_visible},
     kept,
-    reactive::{effect, memo},
+    reactive::{effect, effect_with_last, memo},
     store::{Severity, Store},
 };
 
@@ -155,6 +156,18 @@ pub fn Stage(
         let (id, content) = contents.with_value(|contents| contents[current.get()].clone());
         view! { <div class="view" data-view=id>{untrack(|| content.run())}</div> }.into_any()
     };
+    // Each view and each beat begins at the view's top, though its box is that of the one before.
+    let box_of_view = NodeRef::<html::Div>::new();
+    let beat = memo(move || store.link.with(|link| link.idea));
+    effect_with_last(move |before: Option<(usize, u32)>| {
+        let now = (current.get(), beat.get());
+        if before.is_some_and(|before| before != now)
+            && let Some(view) = box_of_view.get_untracked().and_then(|it| it.first_element_child())
+        {
+            from_the_start(&view);
+        }
+        now
+    });
     let open = RwSignal::new(None::<&'static str>);
     let more = RwSignal::new(false);
     let toggle = move |panel: &'static str| {
@@ -263,7 +276,7 @@ pub fn Stage(
                 })}
             </div>
             <div class="stage-pair" class:stage-twins=has_twin>
-            <div class="stage-view" id="stage-view" role="tabpanel"
+            <div class="stage-view" id="stage-view" role="tabpanel" node_ref=box_of_view
                 aria-labelledby=move || {
                     let tab = own.with_value(|own| own[tab_on.get()]);
                     format!("view-{}", names.with_value(|names| names[tab]))

@@ -25,6 +25,8 @@ pub struct Told {
     pub body: ViewFn,
     /// How the beat sets the stage; `None` leaves it as it is.
     pub set: Option<SetStage>,
+    /// What in the view it speaks of, by its test id; `None` is the view from its start.
+    pub aim: Option<&'static str>,
 }
 
 /// The setting that names the view on the stage.

@@ -17,7 +17,6 @@ use crate::{
     fetched::{Fetch, Settled, View, fetched, part},
     figures::{percent, use_frame, use_visible},
     reactive::memo,
-    store::Store,
 };
 
 /// The track's own units; it is stretched to its room.
@@ -48,10 +47,7 @@ pub fn TimeBar(run: Run) -> impl IntoView {
     let label = move || if run.is_running() { "Pause" } else { "Train" };
     let is_first =
         memo(move || run.step.get() == 0 && !run.is_running() && run.cannot.get().is_none());
-    // Where the learner is the first to train, the button stays as wide as it was: a second press in the same
-    // place is to pause.
-    let in_lab = expect_context::<Store>().link.with_untracked(|link| link.chapter.shows_lab());
-    let is_named = memo(move || is_first.get() || (in_lab && run.cannot.get().is_none()));
+    let is_named = memo(move || run.cannot.get().is_none());
     // Only the digits change while it trains. Each curve is named, and a second number where there is one.
     let curves = run.curves;
     let names = memo(move || {
@@ -71,6 +67,9 @@ pub fn TimeBar(run: Run) -> impl IntoView {
                 Some((loss, false)) => four_digits(loss),
             }
         };
+        // That they are losses is said once.
+        let name =
+            if i == 0 { &name } else { name.strip_suffix(" loss").unwrap_or(&name) }.to_owned();
         view! {
             <span class="time-reading" class:time-reading-more={i > 0}>
                 {move || keyed.get().then(|| view! { <i class=format!("time-key time-key-{i}")></i> })}

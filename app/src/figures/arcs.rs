@@ -11,15 +11,18 @@ pub const HEIGHT: f64 = 3.6;
 /// Weights below this draw no arc: it would be too thin to see.
 const LEAST: f32 = 0.005;
 
-/// The paths as SVG markup (numbers only). Coordinates in em; thickness and opacity grow with the
-/// weight.
+/// The paths as SVG markup (numbers only), the heaviest on top. Coordinates in em; thickness and opacity
+/// grow with the weight, and height with the distance, so that no two of a query's arcs lie on each other.
 fn paths(view: &HeadView, query: usize, row: &Row) -> String {
     let from = row.middle(query);
+    let weights = view.row(query);
+    let mut seen: Vec<(usize, f32)> =
+        weights.iter().copied().enumerate().filter(|(_, weight)| *weight >= LEAST).collect();
+    seen.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let ends = [0, weights.len().saturating_sub(1)].map(|key| (row.middle(key) - from).abs());
+    let farthest = ends[0].max(ends[1]).max(1.0);
     let mut markup = String::new();
-    for (key, &weight) in view.row(query).iter().enumerate() {
-        if weight < LEAST {
-            continue;
-        }
+    for (key, weight) in seen {
         let to = row.middle(key);
         let (width, opacity) = (0.03 + 0.4 * weight, 0.25 + 0.75 * weight);
         let d = if key == query {
@@ -30,8 +33,9 @@ fn paths(view: &HeadView, query: usize, row: &Row) -> String {
                 from + 0.9
             )
         } else {
+            let height = (HEIGHT - 0.3) * ((from - to).abs() / farthest).sqrt();
             // A cubic rises three quarters of the way to its handles.
-            let handle = HEIGHT - (0.6 + 0.3 * (from - to).abs()).min(HEIGHT - 0.3) / 0.75;
+            let handle = HEIGHT - height / 0.75;
             format!(
                 "M{from:.3} {HEIGHT}C{from:.3} {handle:.3} {to:.3} {handle:.3} {to:.3} {HEIGHT}"
             )

@@ -116,7 +116,7 @@ pub fn Bars(
     let widest = memo(move || {
         bars.with(|bars| {
             let columns = bars.iter().map(|bar| token::columns(&bar.name));
-            columns.fold(4.5, f64::max).min(LONGEST_NAME).ceil()
+            columns.fold(2.0, f64::max).min(LONGEST_NAME).ceil()
         })
     });
     view! {

@@ -11,6 +11,7 @@ use super::{
     hue::Hue,
     matrix_data::Matrix,
     matrix_strip::Across,
+    scale::ValueMap,
     theme::Colors,
     token,
 };
@@ -20,6 +21,8 @@ const NARROWEST: f64 = 7.0;
 const LOWEST: f64 = 4.0;
 /// A cell is at most so many times as wide as it is high, or as high as it is wide.
 const LONGEST: f64 = 4.0;
+/// Larger ones stand apart, if their colors are not those of shares.
+const APART: f64 = 14.0;
 /// Sizes of the labels' fonts.
 const SMALLEST_FONT: f64 = 12.0;
 const LARGEST_FONT: f64 = 18.0;
@@ -38,6 +41,8 @@ const SHORT: f64 = 2.0;
 /// Between one label and the next, in characters.
 const GAP: f64 = 0.7;
 const CHARACTER: f64 = 0.62;
+/// Room for a single character beside another, as a share of the font.
+const STAGGER: f64 = 0.72;
 /// How much higher the sign of a space stands than other row labels, as a share of the font.
 const SPACE_RAISED: f64 = 0.2;
 
@@ -65,6 +70,8 @@ pub struct Geometry {
     pub column_font: f64,
     /// Longest row label, in characters.
     pub row_label: usize,
+    /// Whether row labels stand in two columns in turn, for rows are lower than they.
+    pub staggered: bool,
     /// Every n-th label is written.
     pub row_every: usize,
     pub column_every: usize,
@@ -111,66 +118,76 @@ impl Geometry {
         let largest = (height / 45.0).clamp(14.0, LARGEST_FONT);
         let left =
             title(&matrix.row_axis) + 10.0 + largest * CHARACTER * longest(&matrix.rows, row_label);
-        // One pixel less: a box's size is known in whole ones.
-        let widest = ((width - left - EDGE - 1.0) / columns as f64).max(narrowest);
-        let fitting = |cell: f64| (cell * 0.85).clamp(SMALLEST_FONT, largest);
-        let every = |font: f64, cell: f64| (font * 1.05 / cell).ceil().max(1.0) as usize;
-        let of = |width: f64| {
-            let flat_font = (width / (CHARACTER * (beside + GAP))).min(largest);
-            let all_fit = flat_font >= SMALLEST_FONT;
-            let turned = !all_fit && !short;
-            let single = column_label <= 1.0;
-            let column_font =
-                if turned || single { fitting(width) } else { flat_font.max(SMALLEST_FONT) };
-            let header = if turned { column_font * CHARACTER * column_label } else { column_font };
-            let top = title(&matrix.column_axis) + header + 8.0;
-            let highest = ((height - top - EDGE - 1.0) / rows as f64).max(lowest);
-            let (cell_width, cell_height) = if rows == columns {
-                let side = widest.min(highest);
-                let device = side * scale;
-                // Cells of 1 or 2 pixels must all be the same size, or the eye sees stripes.
-                let whole = look.shrinks && (1.0..4.0).contains(&device);
-                let side = if whole { device.floor() / scale } else { side };
-                (side, side)
-            } else {
-                (widest.min(LONGEST * highest), highest.min(LONGEST * widest))
-            };
-            let row_font = fitting(cell_height);
-            let (cells_width, cells_height) =
-                (cell_width * columns as f64, cell_height * rows as f64);
-            let (width, height) = if look.shrinks {
-                (size.width, size.height)
-            } else {
-                (left + cells_width + EDGE, top + cells_height + EDGE)
-            };
-            Self {
-                rows,
-                columns,
-                left,
-                top,
-                cell_width,
-                cell_height,
-                row_font,
-                column_font,
-                row_label,
-                row_every: every(row_font, cell_height),
-                column_every: if turned || single {
-                    every(column_font, cell_width)
-                } else if all_fit {
-                    1
+        let beside_labels = |left: f64| {
+            // One pixel less: a box's size is known in whole ones.
+            let widest = ((width - left - EDGE - 1.0) / columns as f64).max(narrowest);
+            let fitting = |cell: f64| (cell * 0.85).clamp(SMALLEST_FONT, largest);
+            let every = |font: f64, cell: f64| (font * 1.05 / cell).ceil().max(1.0) as usize;
+            let of = |width: f64| {
+                let flat_font = (width / (CHARACTER * (beside + GAP))).min(largest);
+                let all_fit = flat_font >= SMALLEST_FONT;
+                let turned = !all_fit && !short;
+                let single = column_label <= 1.0;
+                let column_font =
+                    if turned || single { fitting(width) } else { flat_font.max(SMALLEST_FONT) };
+                let header =
+                    if turned { column_font * CHARACTER * column_label } else { column_font };
+                let top = title(&matrix.column_axis) + header + 8.0;
+                let highest = ((height - top - EDGE - 1.0) / rows as f64).max(lowest);
+                let (cell_width, cell_height) = if rows == columns {
+                    let side = widest.min(highest);
+                    let device = side * scale;
+                    // Cells of 1 or 2 pixels must all be the same size, or the eye sees stripes.
+                    let whole = look.shrinks && (1.0..4.0).contains(&device);
+                    let side = if whole { device.floor() / scale } else { side };
+                    (side, side)
                 } else {
-                    let across = column_font * CHARACTER * (column_label + GAP);
-                    (across / cell_width).ceil().max(1.0) as usize
-                },
-                turned,
-                width,
-                height,
-                scale,
-                look,
-            }
+                    (widest.min(LONGEST * highest), highest.min(LONGEST * widest))
+                };
+                let row_font = fitting(cell_height);
+                let (cells_width, cells_height) =
+                    (cell_width * columns as f64, cell_height * rows as f64);
+                let (width, height) = if look.shrinks {
+                    (size.width, size.height)
+                } else {
+                    (left + cells_width + EDGE, top + cells_height + EDGE)
+                };
+                Self {
+                    rows,
+                    columns,
+                    left,
+                    top,
+                    cell_width,
+                    cell_height,
+                    row_font,
+                    column_font,
+                    row_label,
+                    staggered: false,
+                    row_every: every(row_font, cell_height),
+                    column_every: if turned || single {
+                        every(column_font, cell_width)
+                    } else if all_fit {
+                        1
+                    } else {
+                        let across = column_font * CHARACTER * (column_label + GAP);
+                        (across / cell_width).ceil().max(1.0) as usize
+                    },
+                    turned,
+                    width,
+                    height,
+                    scale,
+                    look,
+                }
+            };
+            // How wide cells are says which way their labels are written, and so how high they can be.
+            of(of(widest).cell_width)
         };
-        // How wide cells are says which way their labels are written, and so how high they can be.
-        of(of(widest).cell_width)
+        let whole = beside_labels(left);
+        if whole.row_every == 2 && longest(&matrix.rows, row_label) == 1.0 {
+            let apart = beside_labels(left + STAGGER * whole.row_font);
+            return Self { staggered: true, row_every: 1, ..apart };
+        }
+        whole
     }
 
     pub fn cells_width(&self) -> f64 {
@@ -321,6 +338,9 @@ pub fn paint(
         context
             .draw_image_with_html_canvas_element_and_dw_and_dh(cells, g.left, g.top, width, height)
             .ok()?;
+        if matrix.map != ValueMap::Probability {
+            paint_gaps(&context, g, colors);
+        }
         paint_marked(&context, g, marked, colors);
     }
     // The context keeps its transform; the next painting starts from none.
@@ -374,6 +394,23 @@ fn paint_hatching(context: &CanvasRenderingContext2d, g: Geometry, colors: &Colo
     }
     context.stroke();
     context.restore();
+}
+
+/// Between large cells, of which neighbors beyond the scale's end would be one slab of color.
+fn paint_gaps(context: &CanvasRenderingContext2d, g: Geometry, colors: &Colors) {
+    if g.cell_width.min(g.cell_height) < APART {
+        return;
+    }
+    context.set_fill_style_str(&colors.palette.paper.css());
+    let (width, height) = (g.cells_width(), g.cells_height());
+    // On whole pixels of the device, so that all are of one width.
+    let whole = |at: f64| (at * g.scale).round() / g.scale;
+    for column in 1..g.columns {
+        context.fill_rect(whole(g.x(column) - 0.5), g.top, 1.0, height);
+    }
+    for row in 1..g.rows {
+        context.fill_rect(g.left, whole(g.y(row) - 0.5), width, 1.0);
+    }
 }
 
 fn write_column_labels(
@@ -478,7 +515,8 @@ fn write_row_labels(
         // The sign of a space hangs below its line: as low as that it would seem to belong to the next row.
         let raise = if label == "␣" { SPACE_RAISED * g.row_font } else { 0.0 };
         let middle = g.y(row) + g.cell_height / 2.0;
-        context.fill_text(&label, g.left - 6.0, middle - raise).ok()?;
+        let aside = if g.staggered && row % 2 == 1 { STAGGER * g.row_font } else { 0.0 };
+        context.fill_text(&label, g.left - 6.0 - aside, middle - raise).ok()?;
     }
     if !matrix.row_axis.is_empty() {
         let (_, height) = g.frame();

@@ -3,7 +3,9 @@
 //! `**bold**`, `*emphasis*` and `` `code` ``; `[shown](word)` opens the note of that word of the
 //! glossary, `[shown](#part role)` lights a part of the figure in its role's color, `{name}` stands
 //! for something live. An empty line begins a paragraph; one that holds nothing but something live is
-//! that. A paragraph that begins with `+ ` is the label of a fold, and what follows is folded away under it.
+//! that. A paragraph that begins with `! ` asks for something to be done. One that begins with `+ ` is the label
+//! of a fold, and what follows is folded away under it. `@ ` begins a first paragraph that is not shown: it names
+//! what of the view the text speaks of, by its test id, which a view that scrolls brings into sight.
 //! Sentences stay whole in the page, so that a browser can translate them.
 
 use leptos::prelude::*;
@@ -106,8 +108,17 @@ pub fn prose(text: &'static str, live: &[Live]) -> AnyView {
     view! { {paragraphs(shown)} {folded} }.into_any()
 }
 
+/// The test id of what a beat's text speaks of, where it names one, and the text without that.
+pub fn aim(text: &'static str) -> (Option<&'static str>, &'static str) {
+    match text.strip_prefix("@ ").and_then(|named| named.split_once("\n\n")) {
+        Some((id, text)) => (Some(id), text),
+        None => (None, text),
+    }
+}
+
 /// What is shown at once, and the label and the text of what is folded away.
 pub fn fold(text: &'static str) -> (&'static str, Option<(&'static str, &'static str)>) {
+    let (_, text) = aim(text);
     match text.split_once("\n\n+ ") {
         Some((shown, folded)) => (shown, folded.split_once("\n\n")),
         None => (text, None),
@@ -136,6 +147,7 @@ fn together(pieces: Vec<Piece>) -> Vec<(Piece, &'static str)> {
 
 fn one(paragraph: &'static str, live: &[Live]) -> AnyView {
     let of = |name: &str| live.iter().find(|live| live.0 == name).map(|live| live.1.run());
+    let (asks, paragraph) = asks(paragraph);
     let pieces = pieces(paragraph);
     if let [Piece::Live(name)] = pieces[..] {
         return of(name).into_any();
@@ -160,7 +172,15 @@ fn one(paragraph: &'static str, live: &[Live]) -> AnyView {
         }
     }
     shown.push(stretch(markup));
-    view! { <p>{shown}</p> }.into_any()
+    view! { <p class:beat-do=asks>{shown}</p> }.into_any()
+}
+
+/// Whether a paragraph asks for something to be done, and its text.
+fn asks(paragraph: &'static str) -> (bool, &'static str) {
+    match paragraph.strip_prefix("! ") {
+        Some(text) => (true, text),
+        None => (false, paragraph),
+    }
 }
 
 fn stretch(markup: String) -> AnyView {
@@ -207,7 +227,7 @@ pub fn plain(text: &'static str) -> (String, Vec<Word>) {
     let (shown, folded) = fold(text);
     let texts =
         [shown].into_iter().chain(folded.into_iter().flat_map(|(label, text)| [label, text]));
-    let paragraphs = texts.flat_map(|text| text.split("\n\n"));
+    let paragraphs = texts.flat_map(|text| text.split("\n\n")).map(|paragraph| asks(paragraph).1);
     for piece in paragraphs.flat_map(|p| pieces(p).into_iter().chain([Piece::Plain("\n")])) {
         match piece {
             Piece::Plain(text) => {
@@ -279,6 +299,8 @@ mod tests {
     #[test]
     fn what_is_folded_away_has_a_label() {
         assert_eq!(fold("One.\n\nTwo."), ("One.\n\nTwo.", None));
+        assert_eq!(aim("@ figure-loss\n\nOne.\n\nTwo."), (Some("figure-loss"), "One.\n\nTwo."));
+        assert_eq!((aim("One."), fold("@ it\n\nOne.")), ((None, "One."), ("One.", None)));
         assert_eq!(
             fold("One.\n\n+ Why?\n\nTwo.\n\nThree."),
             ("One.", Some(("Why?", "Two.\n\nThree.")))
@@ -290,7 +312,7 @@ mod tests {
 
     #[test]
     fn reads_as_a_sentence() {
-        let (read, words) = plain("The [loss](loss) is {loss}.\n\nLower is *better*.");
+        let (read, words) = plain("The [loss](loss) is {loss}.\n\n! Lower is *better*.");
         assert_eq!(read, "The loss is 0.\nLower is better.\n");
         assert_eq!(words, [Word::Loss]);
     }

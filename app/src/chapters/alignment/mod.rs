@@ -314,31 +314,34 @@ fn lives(page: Page) -> Vec<Live> {
         read.unwrap_or_else(|| "…".to_owned())
     };
     let reverses = memo(move || page.settings.with(|s| s.task == PairTask::Reverse));
-    let first = memo(move || {
+    let learned = memo(move || {
         let length = page.alignment.with(|a| a.source.len());
         let found = most(0).is_some_and(|(most, weight, _)| most + 1 == length && weight >= FOUND);
-        let then = match found && reverses.get() {
-            true => "The decoder has learned this. Press “Replay” to see how.",
-            false => "Train, and watch this change.",
-        };
-        format!("{} {then}", read(0))
+        found && reverses.get()
     });
+    let first = memo(move || match learned.get() {
+        true => format!("{} The decoder has learned this.", read(0)),
+        false => read(0),
+    });
+    let do_first = move || match learned.get() {
+        true => "“Replay” to see how",
+        false => "Train, and watch this change",
+    };
     // The learner goes on from the second, letter by letter.
     let second = memo(move || read(page.settings.with(|s| s.steps.max(2) as usize - 1)));
-    let line = memo(move || {
-        match page.alignment.with(Alignment::on_line).filter(|_| reverses.get()) {
-            None => "Press Train, and watch whether a pattern appears anyway.".to_owned(),
-            Some(share) if share < FOUND => format!(
-                "So far, the cells on this line hold {} of their rows’ weight. Press Train, and watch whether the line \
-                 appears anyway.",
-                percent(share, 0)
-            ),
-            Some(share) => format!(
-                "Yet by now the cells on this line hold {} of their rows’ weight. Press “Replay” to watch the line appear.",
-                percent(share, 0)
-            ),
-        }
-    });
+    let on_line = memo(move || page.alignment.with(Alignment::on_line).filter(|_| reverses.get()));
+    let line = move || {
+        on_line.get().map_or_else(String::new, |share| {
+            let so_far = if share < FOUND { "So far," } else { "Yet by now" };
+            let share = percent(share, 0);
+            format!("{so_far} the cells on this line hold {share} of their rows’ weight.")
+        })
+    };
+    let do_line = move || match on_line.get() {
+        None => "Train, and watch whether a pattern appears anyway",
+        Some(share) if share < FOUND => "Train, and watch whether the line appears anyway",
+        Some(_) => "“Replay” to watch the line appear",
+    };
     let kinds = memo(move || page.kinds());
     let right = memo(move || {
         let shares = kinds.get().into_iter().map(|kind| Some((kind, last(&exact(kind))?)));
@@ -351,8 +354,10 @@ fn lives(page: Page) -> Vec<Live> {
     });
     vec![
         live("first", move || first.get()),
+        live("do-first", move || do_first().to_owned()),
         live("second", move || second.get()),
-        live("line", move || line.get()),
+        live("line", line),
+        live("do-line", move || do_line().to_owned()),
         live("right", move || right.get()),
     ]
 }

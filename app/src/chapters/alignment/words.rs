@@ -111,7 +111,8 @@ pub const SCRIPT: Script = Script {
             text: "In 2014, translation networks failed on long sentences. Dzmitry Bahdanau, Kyunghyun Cho and \
                    Yoshua Bengio suspected the single vector. They let the decoder look back at the source for \
                    each word, and called this a mechanism of [attention](attention). Here a model with attention \
-                   learns beside one without. Press Train, and watch: do the squares form a pattern?",
+                   learns beside one without.\n\n\
+                   ! Press Train, and watch: do the squares form a pattern?",
             // The next beat asks about the third row.
             set: |link| link.alignment.at = 1,
             asks: &[],
@@ -121,7 +122,8 @@ pub const SCRIPT: Script = Script {
             text: "Attention is like a reading lamp. Before each character it writes, the decoder spreads the \
                    light over the source. Each character there gets a share, its [weight α](#weight weight). The \
                    task is to write the source backward, so the first look should go to the end.\n\n\
-                   {first}",
+                   {first}\n\n\
+                   ! Press {do-first}.",
             set: |link| link.alignment.steps = 1,
             asks: &["alignment"],
         },
@@ -130,7 +132,8 @@ pub const SCRIPT: Script = Script {
             text: "One character is written, so the decoder’s [state s](#state query) has changed, and with it \
                    the weights: early in training, only a little. {second} Each step mixes a vector of its own, \
                    the [context c](#context value): the weighted sum of the encoder’s [states h](#annotation \
-                   key). So no single vector must hold everything. Press “Next letter” to go on.\n\n\
+                   key). So no single vector must hold everything.\n\n\
+                   ! Press “Next letter” to go on.\n\n\
                    + What is in a state h?\n\n\
                    The encoder reads the source both ways, and h is its two states at one character, side by \
                    side. So each h has taken in its own character and those on both sides.",
@@ -141,7 +144,8 @@ pub const SCRIPT: Script = Script {
             title: "All steps make a matrix",
             text: "Each row is a written character, and each column a source character. The stronger the color, \
                    the larger the weight. If the model has learned to reverse, the strong cells form a line from \
-                   top right to bottom left. Nobody tells it which characters belong together. {line}",
+                   top right to bottom left. Nobody tells it which characters belong together. {line}\n\n\
+                   ! Press {do-line}.",
             set: |link| link.alignment.at = 0,
             asks: &["alignment-marked"],
         },
@@ -149,8 +153,8 @@ pub const SCRIPT: Script = Script {
             title: "One weight is simple arithmetic",
             text: "In **additive attention**, a small network compares the decoder’s state with one of the \
                    encoder’s states. Out comes a score: how well do the two go together? [Softmax](softmax) \
-                   turns the scores of a row into shares that add up to 1. Follow the three steps, from the \
-                   score to the context.",
+                   turns the scores of a row into shares that add up to 1.\n\n\
+                   ! Follow the three steps, from the score to the context.",
             set: |link| {
                 // No key of its own: the one that is read most.
                 (link.alignment.at, link.alignment.key) = (3, 0);
@@ -161,16 +165,17 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "The line may break",
             text: "Now the task is to write dates as year, month and day. In many sources the day comes early, \
-                   but it is always written last. Train for 250 steps, then look at the rows of the last two \
-                   digits. If the model has learned its task, their weights jump across the source.",
+                   but it is always written last. If the model has learned its task, the weights for the day jump \
+                   across the source.\n\n\
+                   ! Train for 250 steps, then look at the rows of the last two digits.",
             set: |link| (link.alignment.task, link.alignment.at) = (PairTask::Dates, 9),
             asks: &["alignment-proof"],
         },
         Beat {
             title: "Does it help with length?",
             text: "Back to letters. For each length of source, the figure shows how many [held-out](held-out) \
-                   answers are correct to the last character. {right} Train until one model reaches 95%. Which \
-                   of the two curves falls first as the sources grow?\n\n\
+                   answers are correct to the last character. {right}\n\n\
+                   ! Train until one model reaches 95%. Which of the two curves falls first as the sources grow?\n\n\
                    + What happens past the dotted line?\n\n\
                    There the sources are longer than any in training, and both models soon fail. Attention can \
                    look anywhere, but the decoder’s state must steer it. It never learned to do that for so many \
@@ -182,8 +187,8 @@ pub const SCRIPT: Script = Script {
             title: "A product can replace the network",
             text: "In 2015 Luong, Pham and Manning tried scores without a network. The simplest is the [inner \
                    product](inner-product) of the two states, which is large when they point the same way. Here \
-                   it learns beside Bahdanau’s network. Train, then compare the two matrices, and how often each \
-                   model is right.\n\n\
+                   it learns beside Bahdanau’s network.\n\n\
+                   ! Train, then compare the two matrices, and how often each model is right.\n\n\
                    + Why do without the network?\n\n\
                    The product costs only one multiplication per number. And from here it is one step to \
                    queries, keys and values.",

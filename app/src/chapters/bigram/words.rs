@@ -18,7 +18,8 @@ pub const SCRIPT: Script = Script {
             text: "In 1913 Andrei Markov counted by hand how often a vowel follows a vowel in 20,000 letters of \
                    Pushkin. In 1948 Claude Shannon used letter pairs to write. A table of such pairs is about the \
                    simplest [language model](language-model): for each [current character](#current input), count \
-                   which one came [next](#next output). Point at a cell to read it.",
+                   which one came [next](#next output).\n\n\
+                   ! Point at a cell to read it.",
             set: |_| {},
             asks: &[],
         },
@@ -26,7 +27,8 @@ pub const SCRIPT: Script = Script {
             title: "Count every pair",
             text: "Two characters side by side are a **bigram**, an [n-gram](n-gram) with n = 2. Each row of the \
                    table stands for a current character, each column for a next one. A stronger color means a \
-                   larger share of the row. One row is hidden: guess what follows its character most often.\n\n\
+                   larger share of the row.\n\n\
+                   ! One row is hidden: guess what follows its character most often.\n\n\
                    + Read one cell\n\n\
                    {after} The color of one cell shows this share.",
             set: |_| {},
@@ -36,7 +38,8 @@ pub const SCRIPT: Script = Script {
             title: "A row is a distribution",
             text: "A frequent character has large counts everywhere. So divide each count by how often the row’s \
                    character occurs, and the row adds up to 1. Now it is a [probability](probability) distribution, \
-                   written P(next | current). Click a strong cell: there the text leaves little choice.",
+                   written P(next | current).\n\n\
+                   ! Click a strong cell: there the text leaves little choice.",
             set: |_| {},
             asks: &[],
         },
@@ -44,7 +47,8 @@ pub const SCRIPT: Script = Script {
             title: "What was never seen is impossible",
             text: "You would not call “the zebra yawned in German” impossible. Raw counts do, if the text lacks one of \
                    its letter pairs. [Smoothing](smoothing) adds a little, k, to every count: unseen pairs gain, and \
-                   frequent pairs pay. Here k is {k}: drag its slider and watch the empty cells.",
+                   frequent pairs pay.\n\n\
+                   ! Here k is {k}: drag its slider and watch the empty cells.",
             set: |link| (link.bigram.view, link.bigram.k) = (View::Smoothed, 5.0),
             asks: &["bigram-zero"],
         },
@@ -52,8 +56,8 @@ pub const SCRIPT: Script = Script {
             title: "The same table, by training",
             text: "Every pair starts with a [number](#logits weight) near 0, its [logit](logit). [Softmax](softmax) \
                    turns a row of logits into probabilities. Where the table expects a pair more often than the text \
-                   has it, its logit should fall, and where less often, rise. The [gradient](gradient) tells which: \
-                   click a cell to read it.\n\n\
+                   has it, its logit should fall, and where less often, rise. The [gradient](gradient) tells which.\n\n\
+                   ! Click a cell to read its gradient.\n\n\
                    + Why train, if counting is simpler?\n\n\
                    For pairs, counting is simpler, but training also works where counting fails. So all later chapters \
                    train.\n\n\
@@ -64,9 +68,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "It comes close, and never quite arrives",
-            text: "The picture is now trained minus counted: no color means that the two agree. Press Train, and \
-                   the colors fade until you can’t see any. Press “Replay” to watch again: which fade last? Then \
-                   click the cell of a pair never seen, and keep training: does its logit ever stop falling?\n\n\
+            text: "The picture is now trained minus counted: no color means that the two agree. As the table \
+                   trains, the colors fade until you can’t see any. “Replay” shows it again.\n\n\
+                   ! Press Train: which colors fade last? Then click the cell of a pair never seen: does its logit ever \
+                   stop falling?\n\n\
                    + What is that pair’s probability?\n\n\
                    Its count is 0. But its trained probability is e (about 2.718) to the power of its logit, divided \
                    by the sum of such powers along its row.",
@@ -77,7 +82,8 @@ pub const SCRIPT: Script = Script {
             title: "Drawing letters, one by one",
             text: "Every possible next letter gets a stretch of the line from 0 to 1, as wide as the letter is \
                    probable. A random number falls into one stretch: that letter is written, and its row is used next. \
-                   This is **sampling**. Press “Keep drawing” and read: are these words?\n\n\
+                   This is **sampling**.\n\n\
+                   ! Press “Keep drawing” and read: are these words?\n\n\
                    + What does the model remember?\n\n\
                    It looks at one letter, and has forgotten everything before it. With raw counts, every pair of \
                    neighbors also occurs somewhere in the text.\n\n\
@@ -104,8 +110,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A text it has never read",
             text: "On the training text, no table of pairs can beat the raw counts. But the last tenth of the text was \
-                   [held out](held-out): neither counted nor trained on. How surprised are the raw counts by it? Make \
-                   your guess in the figure.\n\n\
+                   [held out](held-out): neither counted nor trained on.\n\n\
+                   ! How surprised are the raw counts by it? Make your guess in the figure.\n\n\
                    + What does the perplexity say?\n\n\
                    Raise e (about 2.718) to the power of the loss, and you get the [perplexity](perplexity): \
                    {perplexity} here. Your table is as unsure as if it chose among that many equally likely \
@@ -116,8 +122,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "How much doubt is best?",
             text: "With k near 0, the counts trust only what they have seen. With a very large k, every character \
-                   becomes about equally likely. In between lies the k that guesses the held-out text best: find it on \
-                   the curve. Where is the training text’s curve lowest?",
+                   becomes about equally likely. In between lies the k that guesses the held-out text best.\n\n\
+                   ! Find this k on the curve. Where is the training text’s curve lowest?",
             set: |link| link.view = "smoothing".into(),
             asks: &["bigram-training"],
         },

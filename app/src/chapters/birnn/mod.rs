@@ -112,7 +112,7 @@ fn BirnnChapter() -> impl IntoView {
             more=words::more
             views=vec![
                 StageView::new("states", "Both ways", move || view! { <States page answered/> }),
-                StageView::new("position", "One position", move || view! { <panels::Position page/> }),
+                StageView::new("position", "Position", move || view! { <panels::Position page/> }),
                 StageView::new("accuracy", "Accuracy", move || view! { <panels::Accuracy page/> }),
                 StageView::new("guess", "Guess", move || view! { <panels::Guess page/> }),
             ]

@@ -24,7 +24,7 @@ use crate::{
 fn style(reader: Reader) -> (Hue, Dash) {
     match reader {
         Reader::Forward => (Hue::First, Dash::Solid),
-        Reader::Delayed(_) => (Hue::First, Dash::Dashed),
+        Reader::Delayed(_) => (Hue::Ink, Dash::Dashed),
         Reader::Backward => (Hue::Third, Dash::Dotted),
         Reader::Both => (Hue::Second, Dash::Solid),
     }
@@ -93,10 +93,13 @@ pub fn Legend(page: Page) -> impl IntoView {
     };
     view! {
         <p class="view-note birnn-legend">
-            "Bold: right. Wavy line: wrong. " {what} ". The mark shows what always making the same guess would get: "
-            <span data-testid="birnn-chance">
-                {move || chance.get().map_or("–".to_owned(), |c| percent(c, 1))}
-            </span> "."
+            "Bold: right. Wavy line: wrong. "
+            <span>
+                {what} ". The mark shows what always making the same guess would get: "
+                <span data-testid="birnn-chance">
+                    {move || chance.get().map_or("–".to_owned(), |c| percent(c, 1))}
+                </span> "."
+            </span>
         </p>
     }
     .into_any()

@@ -18,7 +18,8 @@ pub const SCRIPT: Script = Script {
             text: "A sound of speech is often clear only from what follows it, but a [recurrent network](recurrence) \
                    that reads forward knows only the past. In 1997 Schuster and Paliwal added a second network, which \
                    reads from the end.\n\n\
-                   The models here read random symbols. Which of them can name the symbol {ahead} later?",
+                   The models here read random symbols.\n\n\
+                   ! Which of them can name the symbol {ahead} later?",
             set: |_| {},
             asks: &[],
         },
@@ -26,7 +27,7 @@ pub const SCRIPT: Script = Script {
             title: "The future is out of reach",
             text: "Each symbol here is drawn like a card from a full deck, so nothing read so far tells which \
                    one comes later. {random}\n\n\
-                   Keep training. Does it get any better?",
+                   ! Keep training. Does it get any better?",
             set: |link| link.birnn.delay = 0,
             asks: &["birnn-random"],
         },
@@ -35,7 +36,7 @@ pub const SCRIPT: Script = Script {
             text: "At each position, the second network’s [state](hidden-state) has read everything from the end back \
                    to there. In a **bidirectional RNN** the answer is read from this [backward state](#birnn-backward \
                    hidden) and the [forward state](#birnn-forward hidden) together.\n\n\
-                   Point at a backward state, and the inputs it has read light up.\n\n\
+                   ! Point at a backward state, in the row whose arrows point left: the inputs it has read light up.\n\n\
                    + What does the second network add?\n\n\
                    It has [weights](weight) of its own, and its state has read the very symbol that forward can only \
                    guess. {both}",
@@ -46,7 +47,7 @@ pub const SCRIPT: Script = Script {
             title: "What can’t reach can’t change",
             text: "Change one input, and you see which states have read it. Here the symbol at position 8 is changed. \
                    A red bar below a cell marks a change. Faded cells stayed exactly the same.\n\n\
-                   Follow the red bars: which way does each row pass the change on?",
+                   ! Follow the red bars: which way does each row pass the change on?",
             set: |link| (link.birnn.editing, link.birnn.edit) = (true, 8),
             asks: &["birnn"],
         },
@@ -61,7 +62,7 @@ pub const SCRIPT: Script = Script {
             title: "How far does it see?",
             text: "What if the answer lies beyond the delay? {beyond} See at which distance the delayed model’s line \
                    falls to chance.\n\n\
-                   Then set a longer delay in the settings, train, and look again.",
+                   ! Then set a longer delay under “Model,” train, and look again.",
             set: |link| {
                 link.view = "accuracy".into();
                 (link.birnn.delay, link.birnn.ahead) = (2, 3);
@@ -73,7 +74,8 @@ pub const SCRIPT: Script = Script {
             text: "In real text the past does say something about the future. How much can the other side add? Here \
                    one letter is hidden. The percentage to the right of each name is measured on [held-out \
                    text](held-out){filled}.\n\n\
-                   Press any letter to hide it instead, and compare the guesses. {telling}\n\n\
+                   ! Press any letter to hide it instead, and compare the guesses.\n\n\
+                   {telling} The view “Guess” lets you guess first.\n\n\
                    + Who trained a model this way?\n\n\
                    In 2018 Devlin and others trained a model called BERT on hidden words.",
             set: |link| (link.birnn.task, link.birnn.delay) = (TaskChoice::Fill, 0),
@@ -260,7 +262,7 @@ pub fn more() -> impl IntoView {
         </p>
         <p>
             "One-way models have more units here than the model that reads both ways has in each direction, so that \
-             they have at least as many parameters. In the table of logits in the view “One position,” each \
+             they have at least as many parameters. In the table of logits in the view “Position,” each \
              row is a separately trained model. In the made-up task every model learns the answers 1 to 5 \
              steps ahead at once, each with its own rows of V. Accuracy is measured on what no model is \
              trained on: other sequences, or the last tenth of the text. A delayed model is not asked about \

@@ -57,11 +57,17 @@ pub fn panel(page: Page) -> Option<AnyView> {
         }
     });
     let rows = rows.collect_view();
+    let count = stream.sources.len() as u32;
+    let go = move |by: u32| move |_| page.term.update(|term| *term = (*term - 1 + by) % count + 1);
     Some(
         view! {
             <section class="block-arithmetic" data-testid="block-arithmetic" aria-label="The term worked out">
                 <div class="block-head">
                     <h3>{format!("How {name} adds {} to the logit of ‘{token}’", signed(total as f32, 4))}</h3>
+                    <button type="button" class="button" aria-label="Term above" data-testid="block-arithmetic-back"
+                        on:click=go(count - 1)>"‹"</button>
+                    <button type="button" class="button" aria-label="Term below" data-testid="block-arithmetic-next"
+                        on:click=go(1)>"›"</button>
                     <button type="button" class="button button-quiet" data-testid="block-arithmetic-close"
                         on:click=move |_| page.term.set(0)>"Close"</button>
                 </div>

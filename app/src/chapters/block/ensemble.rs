@@ -79,12 +79,13 @@ fn apart(a: &[f32], b: &[f32]) -> f32 {
 fn matrix(ensemble: &Ensemble, vocabulary: &[String]) -> Matrix {
     let top: Vec<usize> = largest(&ensemble.full, TOP).into_iter().map(|t| t.0).collect();
     let width = ensemble.full.len().max(1);
-    let rows = ensemble.each.values.chunks(width).chain([&ensemble.mean[..]]);
+    // What the others are compared with first.
+    let rows = [&ensemble.mean[..]].into_iter().chain(ensemble.each.values.chunks(width));
     let values: Vec<f32> = rows
         .flat_map(|row| top.iter().map(|id| row[*id] - ensemble.full[*id]).collect::<Vec<_>>())
         .collect();
-    let mut names: Vec<String> = (1..=MASKS).map(|mask| format!("mask {mask}")).collect();
-    names.push("their mean".to_owned());
+    let masks = (1..=MASKS).map(|mask| format!("mask {mask}"));
+    let names = ["their mean".to_owned()].into_iter().chain(masks).collect();
     Matrix {
         row_axis: "network".into(),
         column_axis: "next character".into(),

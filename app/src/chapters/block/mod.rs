@@ -199,19 +199,12 @@ fn BlockChapter() -> impl IntoView {
 fn lives(page: Page) -> Vec<Live> {
     let largest = memo(move || page.stream.with(|s| stream::largest_term(s.as_ref()?)));
     let parted = memo(move || depths::parted(page));
-    let loss = |name: &'static str| {
-        let loss = memo(move || depths::loss(page, name));
-        move || loss.get().map_or_else(|| "…".to_owned(), |loss| format!("{loss:.2}"))
-    };
-    let [full, cut] = depths::LOSSES;
     vec![
         live("largest", move || largest.get().unwrap_or_else(|| "…".to_owned())),
         live("woke", move || match page.growth.with(Option::is_some) {
             true => page.wakings.with(growth::woke),
             false => "…".to_owned(),
         }),
-        live("loss-full", loss(full)),
-        live("loss-cut", loss(cut)),
         live("parted", move || parted.get()),
         live("left-out", move || name_of(page.without.get()).to_owned()),
     ]

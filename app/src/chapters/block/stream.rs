@@ -1,8 +1,9 @@
 //! The stream as a sum: how large each term is, and what it adds to one logit.
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 use serde_json::{Value, json};
 use unroll_protocol::study::block::{Shown, Source, Stream};
+use web_sys::Element;
 
 use super::{Page, arithmetic, models, name_of};
 use crate::{
@@ -196,8 +197,12 @@ fn contributions(page: Page) -> Option<AnyView> {
         let size = size(&stream, index);
         let number = index as u32 + 1;
         let open = page.term.get() == number;
-        let press =
-            move |_| page.term.update(|term| *term = if *term == number { 0 } else { number });
+        let press = move |event: ev::MouseEvent| {
+            page.term.update(|term| *term = if *term == number { 0 } else { number });
+            // On a phone it is worked out one swipe before this table.
+            let parts = event_target::<Element>(&event).closest(".block-stream").ok().flatten();
+            parts.inspect(|parts| parts.set_scroll_left(0));
+        };
         view! {
             <tr>
                 <th scope="row">

@@ -21,17 +21,19 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 2015 Kaiming He and others saw a network of 56 [layers](layer) do worse than one of 20, \
+            text: "@ figure-block-sizes\n\n\
+                   In 2015 Kaiming He and others saw a network of 56 [layers](layer) do worse than one of 20, \
                    even on its training images. Their cure is the [residual connection](residual-connection): a \
                    layer adds to its input instead of replacing it. A transformer’s layers add to a \
-                   [stream](#block-stream hidden) of numbers. Press Train: how does a second model fare \
-                   **without** {left-out} (“loss without”)?",
+                   [stream](#block-stream hidden) of numbers.\n\n\
+                   ! In the curves below, how does a model **without** {left-out} fare?",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "A stream that everyone adds to",
-            text: "Think of the [residual stream](residual-stream) as each token’s notebook: every layer reads it \
+            text: "@ figure-block-adds\n\n\
+                   Think of the [residual stream](residual-stream) as each token’s notebook: every layer reads it \
                    and adds to it. So it ends up as a sum, and each row of the figure is a term. Color shows the \
                    term’s length: how large its numbers are, all together. Each [logit](logit) is a sum too: in the \
                    table, {largest}.\n\n\
@@ -43,18 +45,20 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One term’s way to a logit",
-            text: "The final norm centers and scales a term. Then the **unembedding** reads it with 24 numbers for \
-                   each possible next character. Multiply place by place: the 24 products add up to the term’s part \
-                   of the logit. The table is open at feed-forward 1. Click another term to compare.",
+            text: "@ block-arithmetic\n\n\
+                   The final norm centers and scales a term. Then the **unembedding** reads it with 24 numbers \
+                   for each possible next character. Multiply place by place: the 24 products add up to the \
+                   term’s part of the logit. Here it is feed-forward 1.\n\n\
+                   ! Press ‹ or ›: does another term add as much?",
             set: |link| link.block.term = 4,
             asks: &["block", "block-reach"],
         },
         Beat {
             title: "Without residuals",
-            text: "In the second model, each layer replaces the stream. It is like whispering a sentence \
-                   down a line: each person passes on only what they made of it. The [gradient](gradient) comes \
-                   back along the same line, right to left. Where hardly any arrives, the first \
-                   layers can hardly learn. Train, and compare the losses.\n\n\
+            text: "In the second model, each layer replaces the stream. It is like whispering down a line: each \
+                   person passes on only what they made of it. The [gradient](gradient) comes back the same way, \
+                   right to left. Where little arrives, layers hardly learn.\n\n\
+                   ! Which line falls to almost nothing on its way left? Compare the losses.\n\n\
                    + Is this a fair comparison?\n\n\
                    Both models begin with the same [seed](seed) and read the same batches. Only the residual \
                    connections are missing from one.",
@@ -66,7 +70,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Norms before or after",
-            text: "Sums grow, so a [norm](normalization) keeps what layers read in range. In 2017 it came \
+            text: "@ figure-block-sizes\n\n\
+                   Sums grow, so a [norm](normalization) keeps what layers read in range. In 2017 it came \
                    after the addition: this **post-norm** rescales the stream itself. GPT-2’s **pre-norm** gives \
                    each layer a scaled copy and leaves the stream untouched. Now the full model \
                    is post-norm (new row: “norms β”), and the second has no norms.\n\n\
@@ -80,8 +85,8 @@ pub const SCRIPT: Script = Script {
             title: "Who does what",
             text: "A **block** is two layers, like a good meeting: first talk, then think. In attention the \
                    tokens exchange what they know. In the [feed-forward](feed-forward) layer each works by \
-                   itself on what it heard. The second model now has no attention: its loss is {loss-cut} so \
-                   far, and the full model’s is {loss-full}. {parted}\n\n\
+                   itself on what it heard. The second model now has no attention. {parted}\n\n\
+                   ! Train to step 400 or further: do the curves part?\n\n\
                    + What can it still predict from?\n\n\
                    No token hears of another. So it must predict from the current character and its position. \
                    That is little more than counting pairs, as in the chapter on bigrams.",
@@ -93,11 +98,12 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Which layer wakes first?",
-            text: "So a block has two steps: **communicate, then compute**. Does training build them in that \
-                   order too? Each line shows one term’s length in the full model’s stream. A layer wakes \
-                   when its term first grows longer than the token embedding. A dot marks when. In this run, {woke}.\n\n\
-                   + Why are layers asleep at first?\n\n\
-                   At step 0 the weights are random and small, and so is what each layer adds. Then the layers \
+            text: "A block has two steps: **communicate, then compute**. Each line shows one term’s length in \
+                   the full model’s stream. A layer wakes when its term first grows longer than the token \
+                   embedding. A dot marks when.\n\n\
+                   ! Look at the dots: does training build them in that order, too?\n\n\
+                   + What happened in this run, and why?\n\n\
+                   In this run, {woke}. At step 0 the weights are random and small, and so is what each layer adds. Then the layers \
                    wake up, some sooner than others. The token embedding grows, too, and may overtake them again. \
                    Another seed may give another order.",
             set: |link| link.view = "growth".into(),
@@ -107,16 +113,18 @@ pub const SCRIPT: Script = Script {
             title: "A bend between two matrices",
             text: "The feed-forward layer multiplies by one matrix, bends, and multiplies by another. In \
                    between, 96 [neurons](unit) each add up what they read, and the bend decides what passes. \
-                   With [GELU](gelu), large sums pass; very negative ones become almost 0. Each dot is a \
-                   neuron: are most far out, or in the bend? Compare with [ReLU](relu).",
+                   With [GELU](gelu), large sums pass; very negative ones become almost 0.\n\n\
+                   ! Each dot is a neuron: are most far out, or in the bend? Compare [ReLU](relu).",
             set: |link| link.view = "neurons".into(),
             asks: &["block-bend"],
         },
         Beat {
             title: "Many networks in one",
-            text: "A team in which anyone may be sick tomorrow can’t rely on one person. So [dropout](dropout) sets \
-                   some activations to 0 at random, and each training step trains a different sub-network. Here are \
-                   12: is their mean nearer to the full network than a typical one? A paler row is nearer.",
+            text: "@ figure-block-ensemble\n\n\
+                   A team in which anyone may be sick tomorrow can’t rely on one person. So [dropout](dropout) \
+                   sets some activations to 0 at random, and each training step trains a different sub-network. \
+                   Here are 12; paler rows are nearer to the full network.\n\n\
+                   ! Compare “their mean” with the other rows: which is nearer?",
             set: |link| {
                 link.block.dropout = 0.5;
                 link.view = "dropout".into();

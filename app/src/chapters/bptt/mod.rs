@@ -11,7 +11,7 @@ mod views;
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::{
     RunState,
     link::Chapter,
@@ -27,7 +27,7 @@ use crate::{
     course::{ChapterFrame, Lab, StageView, further, use_lab, use_provenance, use_right},
     figures::{LinesFigure, Provenance},
     questions::use_answer,
-    reactive::{last_known, memo},
+    reactive::{effect_with_last, last_known, memo},
     store::Store,
     teaching::{CheckYourself, Live, live},
 };
@@ -219,6 +219,16 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
         let far = far_beside(shown, flow).flatten();
         curves::all_seen(flow, far.as_deref(), settings, is_explained.get())
     });
+    let bar = NodeRef::<html::Div>::new();
+    // On a phone the controls scroll sideways: each beat begins with those that it asks for.
+    effect_with_last(move |before: Option<u32>| {
+        let idea = store.link.with(|link| link.idea);
+        let rescales = shown.settings.with(|settings| settings.rescale);
+        if let Some(bar) = bar.get().filter(|_| rescales || before != Some(idea)) {
+            bar.set_scroll_left(if rescales { bar.scroll_width() } else { 0 });
+        }
+        idea
+    });
     let share_of = shown.read(|flow, _| {
         let last = flow.networks.first().map_or(0, |network| network.hidden.len() as u32);
         format!(
@@ -228,7 +238,7 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
     });
     view! {
         <div class="view-fill bptt-room">
-            <div class="view-bar bptt-bar">
+            <div class="view-bar bptt-bar" node_ref=bar>
                 <ChoiceField name="bptt-shown"/>
                 <ChoiceField name="bptt-loss"/>
                 <FlagField name="bptt-rescale"/>
@@ -315,6 +325,10 @@ fn lives(shown: Shown) -> Vec<Live> {
         live("along-open", along_cell(shown, |bias| bias >= 2.0)),
         live("along-half", along_cell(shown, |bias| bias <= 0.5)),
         ("example", ViewFn::from(move || nudge::example(shown))),
+        live("own-radius", move || {
+            let radius = shown.flow.with(|flow| flow.as_ref().map(|flow| flow.radius));
+            radius.map_or_else(|| "…".into(), |radius| format!("{radius:.2}"))
+        }),
         live("radius", move || shown.settings.with(|settings| settings.radius.to_string())),
         live("accuracy", move || accuracy.get()),
     ]

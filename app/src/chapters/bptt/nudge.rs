@@ -31,16 +31,20 @@ pub fn view(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
             link.bptt.step = step as u32 + 1;
         });
     });
-    let describe = Callback::new(|(unit, step, change): (usize, usize, f32)| {
+    let describe = Callback::new(move |(unit, step, change): (usize, usize, f32)| {
+        let nudged = shown.nudge.get().filter(|nudged| chosen(nudged) == (unit, step));
+        if let Some(nudged) = nudged {
+            return in_a_line(&nudged);
+        }
         let (unit, step) = (unit + 1, step + 1);
         if change.is_nan() {
-            return format!("Step {step} comes before the nudge.");
+            return format!("Step {step}: before the nudge");
         }
         format!("Unit {unit}, step {step}: {}", short(change.into()))
     });
     let title = shown.nudged(|nudged, _| {
         let Nudged { cell, unit, step, .. } = nudged;
-        format!("Ripple of a nudge to unit {unit} at step {step} of the {}", cell.label())
+        format!("Nudge to unit {unit} at step {step} of the {}", cell.label())
     });
     view! {
         <div class="view-fill bptt-room">
@@ -139,13 +143,13 @@ fn worked(shown: Shown) -> AnyView {
         let lines = lines.into_iter().map(line).collect_view();
         let divided = format!(
             "The measured slope is the difference divided by the nudge, {}.",
-            short((nudged.size * 1e4).round() / 1e4)
+            size(&nudged)
         );
         let of_cell = (nudged.cell == Cell::Lstm)
             .then_some("In the LSTM, h is nudged. The cell c is left as it is.");
         Some(view! {
             <dl class="bptt-sums" data-testid="bptt-nudged" data-unit=nudged.unit data-step=nudged.step
-                data-nudge=short((nudged.size * 1e4).round() / 1e4)>
+                data-nudge=size(&nudged)>
                 {lines}
             </dl>
             <p class="view-note">{divided}" "{of_cell}</p>
@@ -191,6 +195,17 @@ fn losses(nudged: &Nudged) -> [String; 3] {
     let [before, after] = [nudged.before, nudged.after].map(|loss| (loss * one).round() / one);
     let change = format!("{:+.DECIMALS$}", after - before).replace('-', "−");
     [format!("{before:.DECIMALS$}"), format!("{after:.DECIMALS$}"), change]
+}
+
+/// How large the nudge is, without the noise of 32 bits.
+fn size(nudged: &Nudged) -> String {
+    short((nudged.size * 1e4).round() / 1e4)
+}
+
+/// The slope that is measured, as the beat works it out.
+fn in_a_line(nudged: &Nudged) -> String {
+    let [_, _, change] = losses(nudged);
+    format!("Loss change {change} ÷ {} = slope {}", size(nudged), slope(nudged.measured()))
 }
 
 /// A slope of any size, to three digits.
@@ -329,6 +344,8 @@ mod tests {
     #[test]
     fn the_difference_is_that_of_the_losses_on_show() {
         assert_eq!(losses(&nudged(2.499_2, 0.1)), ["2.5000000", "2.4992000", "−0.0008000"]);
+        let line = in_a_line(&nudged(2.499_2, 0.1));
+        assert_eq!(line, "Loss change −0.0008000 ÷ 0.01 = slope −0.0800");
         let shown = [0.0, -0.008_671, 0.5, 12.34, -2.0e-6].map(slope);
         assert_eq!(shown, ["0", "−0.00867", "0.500", "12.3", "−2·10⁻⁶"]);
     }

@@ -26,7 +26,8 @@ pub const SCRIPT: Script = Script {
             title: "Which step is to blame?",
             text: "Suppose the answer is wrong. Which earlier step should change? Here one number of the state \
                    is raised by 0.01, a small nudge, which spreads like a ripple. Divide the change of the loss \
-                   by the nudge, and you have a **slope**. Press another square to nudge there.\n\n\
+                   by the nudge, and you have a **slope**.\n\n\
+                   ! Press another square to nudge there.\n\n\
                    + Does backpropagation agree with your slope?\n\n\
                    Your slope says how fast the loss at the “?” changes with this one number. Below it stands \
                    the slope that backpropagation gives. For a small nudge the two agree. Drag the nudge up to \
@@ -44,7 +45,8 @@ pub const SCRIPT: Script = Script {
             text: "By hand, each slope takes a run of its own: {slopes} runs here. [Backpropagation through \
                    time](bptt) finds them all in one sweep from right to left, the **backward pass**. The slopes \
                    of one state, taken together, are its [gradient](gradient). The curve shows \
-                   its length. Read it from right to left.\n\n\
+                   its length.\n\n\
+                   ! Read it from right to left.\n\n\
                    + How do I read this curve?\n\n\
                    The length says how large the gradient with respect to a state is overall. The scale is \
                    logarithmic: equal steps down mean the same factor. What each step adds to the gradient of one \
@@ -83,9 +85,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "It can also explode",
             text: "The dotted curve belongs to a copy of the RNN, with U rescaled to a [spectral \
-                   radius](spectral-radius) of {radius}. Drag the radius: well below 1 the gradient dies, and \
-                   above 1 it can [explode](exploding-gradient). In training, [clipping](gradient-clipping) scales \
-                   a gradient that is too long down to a limit.\n\n\
+                   radius](spectral-radius) of {radius}. In training, [clipping](gradient-clipping) scales a gradient that is too long down to a limit.\n\n\
+                   ! Drag the radius: well below 1 the gradient dies, and above 1 it can \
+                   [explode](exploding-gradient).\n\n\
                    + What is the spectral radius?\n\n\
                    Apply U to a ripple again and again, without tanh. The length may jump up and down. But over \
                    many steps it changes, on average, by one factor per step: U’s spectral radius.\n\n\
@@ -101,9 +103,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A second way back",
             text: "The LSTM has a second memory, the [cell](#cell cell). A forget gate, from 0 to 1, sets the share \
-                   it keeps. Straight back along the cell, each step multiplies by this gate alone. More \
-                   gradient joins in through the state h. Here the gate’s bias starts at 3, so the gate starts \
-                   almost fully open. {along-open}\n\n\
+                   it keeps. Straight back along the cell (dL/dc), each step multiplies by this gate alone. More \
+                   gradient joins in through the state h (dL/dh). Here, with a bias of 3, the gate starts almost \
+                   fully open. {along-open}\n\n\
                    + Can the gradient grow along the cell?\n\n\
                    The gate alone can’t make the gradient grow: it is at most 1. But at each step, what comes through h \
                    is added. So the factor per step, shown beside the curve, can be larger than the gate, even above 1. \
@@ -127,8 +129,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Who remembers how far?",
-            text: "The proof is in the answers. Make your guess below. Then train all three for a thousand steps, \
-                   and compare how often each names the right letter at each gap. {accuracy}",
+            text: "The proof is in how often each names the right letter at each gap. {accuracy}\n\n\
+                   ! Make your guess below. Then train all three for a thousand steps, and compare.",
             set: |link| link.view = super::ACCURACY.into(),
             asks: &["bptt-near"],
         },
@@ -143,9 +145,9 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Train for 1000 steps. Does the RNN’s curve still die? Compare U’s spectral radius, beside the \
-                   figure, with the RNN’s accuracy.",
-            label: "All three, from the start",
+            text: "Train to step 1000, and watch the RNN’s curve. Does it still die, or does it jump up and down? U’s spectral radius is {own-radius} now. A gradient that is long at one step of \
+                   training and gone at the next teaches little: look at the RNN’s accuracy.",
+            label: "Show all three",
             id: "start",
             set: |_| {},
             sentence: None,

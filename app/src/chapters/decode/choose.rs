@@ -168,25 +168,38 @@ pub fn lives(page: Page) -> Vec<Live> {
     vec![
         live("known", of(|bets| bets.vocabulary.len().to_string())),
         live("first", of(first)),
+        live("do-first", of(do_first)),
         live("kept", of(|bets| bets.kept().to_string())),
     ]
 }
 
-/// The model's first choice, and what to do about it; one that hardly knows anything has to train first.
+/// The model's first choice and its share, unless the model hardly knows anything.
+fn best(bets: &Bets) -> Option<(usize, f32)> {
+    let shares = bets.plain.iter().copied().enumerate();
+    shares.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, share)| *share >= LEARNED)
+}
+
+/// What is said of that choice.
 fn first(bets: &Bets) -> String {
-    let best = bets.plain.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
-    match best {
-        Some((id, share)) if *share >= LEARNED => format!(
-            "Its first choice after your sentence is ‘{}’, with a share of {}. Press “Write it” a few times.",
-            token::mark(bets.character(id)),
-            percent(*share, 0)
-        ),
-        Some(_) => {
-            "So far no token has a large share. Press Train, and watch the largest one grow."
-                .to_owned()
-        }
-        None => String::new(),
+    best(bets).map_or_else(
+        || "So far no token has a large share.".to_owned(),
+        |(id, share)| {
+            format!(
+                "Its first choice after your sentence is ‘{}’, with a share of {}.",
+                token::mark(bets.character(id)),
+                percent(share, 0)
+            )
+        },
+    )
+}
+
+/// What to press: one that hardly knows anything has to train first.
+fn do_first(bets: &Bets) -> String {
+    match best(bets) {
+        Some(_) => "“Write it” a few times",
+        None => "Train, and watch the largest share grow",
     }
+    .to_owned()
 }
 
 /// How many tokens hold half of the model's bets.

@@ -33,7 +33,8 @@ pub const SCRIPT: Script = Script {
             text: "A language model never says what comes next. It gives each of its {known} [tokens](token) a \
                    share: the token’s probability. Picking one is a separate step, called decoding. It needs no \
                    training, yet it can make a text dull, lively or broken.\n\n\
-                   This is your model from the lab. {first}",
+                   This is your model from the lab. {first}\n\n\
+                   ! Press {do-first}.",
             set: |link| choose(link, Sampling::PLAIN),
             asks: &[],
         },
@@ -41,7 +42,8 @@ pub const SCRIPT: Script = Script {
             title: "Always the first choice",
             text: "Why not take the largest share every time? This is called **greedy decoding**, and it leaves \
                    nothing to chance. But greedy text often repeats itself. A small model easily gets stuck in a \
-                   loop: look at the row “Greedy.” The other rows come later.",
+                   loop.\n\n\
+                   ! Look at the row “Greedy.” The other rows come later.",
             set: |link| {
                 link.view = "beside".into();
                 choose(link, Sampling::GREEDY);
@@ -66,7 +68,7 @@ pub const SCRIPT: Script = Script {
                    into shares. Before softmax, divide all scores by one number: the [temperature](temperature). \
                    Below 1, the largest share grows and the smallest shrinks. Above 1, the shares move closer \
                    together.\n\n\
-                   Move its slider: the order never changes.\n\n\
+                   ! Move the temperature slider: the order never changes.\n\n\
                    + What happens at 0?\n\n\
                    Near 0, almost only the first choice is left. You can’t divide by 0, so a temperature of 0 \
                    means greedy decoding.",
@@ -89,8 +91,7 @@ pub const SCRIPT: Script = Script {
             text: "Here seven ways of choosing continue your sentence. The bar over a token is its surprise: −ln \
                    of its share, in [nats](nat). Low bars alone make dull text, high ones noise, and people \
                    write in between.\n\n\
-                   Which would you go on reading? None yet? Train for half a minute, and watch all seven \
-                   change.\n\n\
+                   ! Train for half a minute, and watch all seven change. Which would you go on reading?\n\n\
                    + How are they compared?\n\n\
                    The ways that draw at random all use the same random numbers. Each surprise is measured with \
                    the model’s own shares, before any temperature or cut.",
@@ -114,7 +115,7 @@ pub const SCRIPT: Script = Script {
             text: "Surprise can be measured on any text, whoever wrote it. Its mean is the [loss](loss). Raise e \
                    to that power, and you have the [perplexity](perplexity). If it is 8, each guess is, on \
                    average, as hard as one among 8 equally likely tokens.\n\n\
-                   Paste a text: where does the model stumble?\n\n\
+                   ! Paste a text: where does the model stumble?\n\n\
                    + Where in a word is the surprise?\n\n\
                    Where a word is several tokens, its first bar is often tall and its last low.",
             set: |link| link.view = "surprise".into(),

@@ -291,12 +291,13 @@ fn lstm(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums, shown: Option<Q
         // There is little between the wire and the edge.
         let number = decimals(hidden, if levels.is_narrow { 2 } else { 3 });
         let line = format!("{name} = {number}");
-        // Beside the output's wire, in two lines where one has no room there.
+        // Below the output's wire, or above and below it where one line has no room.
         let is_narrow = 0.62 * font * line.chars().count() as f64 > width - 12.0 - output;
-        let lines = if is_narrow { vec![name, &number] } else { vec![line.as_str()] };
-        for (i, text) in lines.into_iter().enumerate() {
-            let below = knots + (1.4 + 1.15 * i as f64) * font;
-            pen.text(Hue::Hidden, true, (width - 4.0, below), Anchor::End, text);
+        let lines =
+            if is_narrow { vec![(name, -0.6), (&number, 1.4)] } else { vec![(line.as_str(), 1.4)] };
+        for (text, below) in lines {
+            let at = (width - 4.0, knots + below * font);
+            pen.text(Hue::Hidden, true, at, Anchor::End, text);
         }
     }
     let boxes = [

@@ -18,6 +18,7 @@ use crate::{
     figures::{
         Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, StepRow, ValueMap, token,
     },
+    pointer::worded,
     reactive::memo,
 };
 
@@ -124,15 +125,15 @@ pub fn part(quantity: Quantity) -> &'static str {
 }
 
 /// The limit of a signed map, one of few, so that colors keep their meaning from step to step. A
-/// cell state has no bound, and one unit that only grows must not wash out all others: three
-/// quarters of the values lie within, and the scale says what lies beyond.
+/// cell state has no bound, and one unit that only grows must not wash out all others: nine of
+/// ten values lie within, and the scale says what lies beyond.
 fn limit(quantity: Quantity, values: &[f32]) -> f32 {
     if quantity != Quantity::Cell {
         return 1.0;
     }
     let mut sizes: Vec<f32> = values.iter().map(|value| value.abs()).collect();
     sizes.sort_by(f32::total_cmp);
-    let most = sizes.get(sizes.len() * 3 / 4).copied().unwrap_or(1.0);
+    let most = sizes.get(sizes.len() * 9 / 10).copied().unwrap_or(1.0);
     [1.0, 2.0, 4.0, 8.0].into_iter().find(|limit| most <= *limit).unwrap_or(16.0)
 }
 
@@ -172,10 +173,19 @@ fn Cells(gates: Gates) -> impl IntoView {
     });
     let title = memo(move || {
         let quantity = gates.seen(|seen| seen.quantity).unwrap_or(gates.shown.get());
-        format!("{}: every unit at every character", named(quantity))
+        let framed = gates.units(|units| {
+            let unit = gates.unit.get();
+            let r = *units.follows.first()?.1.get(unit)?;
+            Some(format!("Framed: {}, r = {}", row_name(unit), three(r)))
+        });
+        let rest = framed.flatten().unwrap_or_else(|| "Every unit at every character".into());
+        format!("{}. {rest}", named(quantity))
     });
+    // What was held by a press lets go by one on the same cell: on another of its row a press only reads.
+    let pressed = RwSignal::new(None);
     let describe = Callback::new(move |(unit, at, value): (usize, usize, f32)| {
-        gates.seen(|seen| sentence(seen, unit, at, value)).unwrap_or_default()
+        let is_pressed = gates.edit.get() && pressed.get() == Some((unit, at));
+        gates.seen(|seen| sentence(seen, unit, at, value, is_pressed)).unwrap_or_default()
     });
     let held = memo(move || {
         let places = gates.seen(|seen| seen.held.clone()).unwrap_or_default();
@@ -197,7 +207,13 @@ fn Cells(gates: Gates) -> impl IntoView {
             let from = if l.gates.reach == ReachChoice::From { at as u32 + 1 } else { 1 };
             (l.gates.hold == HoldChoice::Open, from)
         });
-        gates.hold(Forced { gate, unit: unit as u32 + 1, open, from });
+        let held = Forced { gate, unit: unit as u32 + 1, open, from };
+        let is_held = gates.forced.with_untracked(|forced| forced.contains(&held));
+        let lets_go = is_held && pressed.get_untracked() == Some((unit, at));
+        pressed.set((!lets_go).then_some((unit, at)));
+        if lets_go || !is_held {
+            gates.hold(held);
+        }
     });
     let note = move || {
         gates.seen(|seen| seen.dropped).filter(|&dropped| dropped > 0).map(|dropped| {
@@ -221,8 +237,8 @@ fn Cells(gates: Gates) -> impl IntoView {
     .into_any()
 }
 
-/// The sentence for a cell: its value and the sum that made it.
-fn sentence(seen: &Seen, unit: usize, at: usize, value: f32) -> String {
+/// The sentence for a cell: its value and the sum that made it, or how to let go of it.
+fn sentence(seen: &Seen, unit: usize, at: usize, value: f32, is_pressed: bool) -> String {
     let name = seen.quantity.id();
     let character = seen.tokens.get(at).map_or(String::new(), |t| token::name_at(t, at));
     let place = format!("{}, after {character}: ", row_name(unit));
@@ -250,7 +266,9 @@ fn sentence(seen: &Seen, unit: usize, at: usize, value: f32) -> String {
             let sum = three(a + b);
             let from = from_state(seen.quantity);
             let made = format!("W x + b = {first}, {from} = {second}, sum {sum}");
-            if held {
+            if held && is_pressed {
+                worded("held. Click it again to let go.").into_owned()
+            } else if held {
                 format!("held at {value}. With nothing held: {made}")
             } else {
                 format!("{made}; {name} = {function}({sum}) = {}", three(value))

@@ -89,9 +89,14 @@ pub fn Guess(gates: Gates) -> impl IntoView {
         })
         .unwrap_or_default()
     });
+    let held = move || Forced { gate: gates.keeper(), unit: unit(), open: false, from: 1 };
+    let is_held = memo(move || gates.forced.with(|forced| forced.contains(&held())));
     let hold = move |_| {
-        let held = Forced { gate: gates.keeper(), unit: unit(), open: false, from: 1 };
+        let (held, is_held) = untrack(|| (held(), is_held.get()));
         gates.store.link.update(|l| {
+            if is_held {
+                return l.gates.forced.clear();
+            }
             l.view.clear();
             l.gates.shown = held.gate;
             l.gates.reach = ReachChoice::Every;
@@ -108,7 +113,7 @@ pub fn Guess(gates: Gates) -> impl IntoView {
                 "See it character by character in the figure:"
             </p>
             <button type="button" class="button" data-testid="gates-shut-it" on:click=hold>
-                "Hold it shut"
+                {move || if is_held.get() { "Let it go" } else { "Hold it shut" }}
             </button>
         </GuessFirst>
     }

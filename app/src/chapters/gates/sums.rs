@@ -27,6 +27,7 @@ pub fn Circuit(gates: Gates) -> impl IntoView {
     });
     let pick = Callback::new(move |gate: Quantity| {
         gates.store.link.update(|l| l.gates.shown = gate);
+        request_animation_frame(show_line);
     });
     let tokens = Signal::derive(move || gates.seen(|seen| seen.tokens.clone()).unwrap_or_default());
     let step = Callback::new(move |at: usize| {
@@ -54,6 +55,14 @@ pub fn Circuit(gates: Gates) -> impl IntoView {
         </div>
     }
     .into_any()
+}
+
+/// Brings the sum of the box that was pressed into sight, which on a phone is below.
+fn show_line() {
+    let Ok(Some(line)) = document().query_selector(".gates-line") else { return };
+    let Ok(Some(view)) = line.closest(".view") else { return };
+    let below = line.get_bounding_client_rect().bottom() - view.get_bounding_client_rect().bottom();
+    view.set_scroll_top(view.scroll_top() + below.max(0.0).ceil() as i32);
 }
 
 /// Goes from unit to unit.
@@ -103,7 +112,7 @@ pub fn Pinned(gates: Gates) -> impl IntoView {
         <Show when=move || gates.at.get().is_some()
             fallback=move || view! { <p class="view-note">{move || says(gates)}</p> }>
             <p class="gates-pinned" data-testid="gates-pinned">
-                <b>{what}</b> <span>{made}</span> " " <span>{move || follows(gates)}</span>
+                <b>{what}</b> <span>{move || follows(gates)}</span> " " <span>{made}</span>
                 <button type="button" class="gates-link" data-testid="gates-to-circuit" on:click=to_circuit>
                     "Its circuit"
                 </button>

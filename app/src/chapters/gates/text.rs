@@ -32,8 +32,8 @@ pub const SCRIPT: Script = Script {
             title: "A state that stays",
             text: "To count on your fingers, raise one at each “(”, lower one at each “)”, and hold still at a \
                    letter. The second state, the [cell state](#cell-state cell) c, has one number for each unit. \
-                   Here is one unit’s c beside the depth, the number of open brackets. Does it follow? Press \
-                   other units, too.\n\n\
+                   Here is one unit’s c beside the depth, the number of open brackets.\n\n\
+                   ! Does it follow? Press other units, too.\n\n\
                    + How well does a unit count?\n\n\
                    How well a unit follows is measured by its [correlation](correlation) r with the depth. At 1 it \
                    follows exactly, at −1 exactly upside down, and at 0 not at all. {best}\n\n\
@@ -49,8 +49,8 @@ pub const SCRIPT: Script = Script {
             text: "The doors that guard c are called [gates](gate): numbers from 0, shut, to 1, open. The [forget \
                    gate](#forget-gate weight) f says how much of c stays. The stronger the color, the more open the \
                    gate. {framed}\n\n\
-                   An open gate alone can’t count. Press another open row, and read its correlation below: does \
-                   that unit count?\n\n\
+                   An open gate alone can’t count.\n\n\
+                   ! Press another open row, and read its correlation r: does that unit count?\n\n\
                    + Why would a network want to forget?\n\n\
                    The first LSTM had no such gate, and on a long stream of input its cells could grow without \
                    limit. So in 2000 Gers, Schmidhuber and Cummins added a way to forget.",
@@ -60,8 +60,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "The candidate says what to write",
             text: "The [candidate](#candidate value) g, between −1 and 1, says what to write, and the [input \
-                   gate](#input-gate input) i how much of it. Then i · g is added to c. In the framed row, compare \
-                   g at “(” and “)”. Then press i above: does i or g keep letters from counting?",
+                   gate](#input-gate input) i how much of it. Then i · g is added to c.\n\n\
+                   ! In the framed row, compare g at “(” and “)”. Then press i above: does i or g keep letters from counting?",
             set: |link| set(link, |s| s.shown = Quantity::Candidate),
             asks: &["gates-letter"],
         },
@@ -69,7 +69,8 @@ pub const SCRIPT: Script = Script {
             title: "Every number is a sum",
             text: "This is one unit at one character. Along the top, the forget gate multiplies c, then i · g is \
                    added. On the way out [tanh](tanh) squeezes c, and what the [output gate](#output-gate output) \
-                   o lets through is the state h. Press a box to see its sum.\n\n\
+                   o lets through is the state h.\n\n\
+                   ! Press a box to see its sum.\n\n\
                    + What is inside a box?\n\n\
                    Under each box are the two parts of its sum: one from the character, with the bias, and one \
                    from h of the step before. The rest of the network sees only h, not c.\n\n\
@@ -86,14 +87,15 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Hold a gate",
-            text: "To learn what a part is for, stop it and see what breaks. What if the forget gate of the framed \
-                   unit is held shut? Guess first, then hold it shut: use the button under your answer, or press \
-                   a cell in its row. Crosses mark wrong answers.\n\n\
+            text: "@ gates-edit-bar\n\n\
+                   To learn what a part is for, stop it and see what breaks. What if the forget gate of the framed \
+                   unit is held shut? Crosses mark wrong answers.\n\n\
+                   ! Guess first, then hold it shut: use the button under your answer, or press a cell in its row.\n\n\
                    + What does this break?\n\n\
                    A unit whose forget gate is shut starts from nothing at every step. The bars show how probable \
                    the model finds the right answer. An outline shows the bar as it would be with nothing held. \
                    {outcome}\n\n\
-                   Press a cell again to let go.",
+                   Press the same cell again to let go.",
             set: |link| {
                 set(link, |s| {
                     s.shown = Quantity::Forget;

@@ -28,14 +28,19 @@ pub fn Counts(gates: Gates) -> impl IntoView {
     });
     let row = move |(unit, r): (usize, f32)| {
         let chosen = move || gates.unit.get() == unit;
-        let width = format!("width:{:.0}%", 100.0 * r.abs());
+        // From the middle to the right, and to the left of a unit that counts downward.
+        let width = 50.0 * r.abs();
+        let bar = format!(
+            "width:{width:.0}%;margin-left:{:.0}%",
+            if r < 0.0 { 50.0 - width } else { 50.0 }
+        );
         view! {
             <li>
                 <button type="button" class="gates-rank" class:gates-chosen=chosen
                     aria-pressed=move || chosen().to_string() data-testid=format!("gates-unit-{}", unit + 1)
                     on:click=move |_| gates.choose_unit(unit)>
                     <span>{format!("unit {}", unit + 1)}</span>
-                    <span class="gates-rank-bar" aria-hidden="true"><i style=width></i></span>
+                    <span class="gates-rank-bar" aria-hidden="true"><i style=bar></i></span>
                     <span class="number">{format!("r = {}", three(r))}</span>
                 </button>
             </li>

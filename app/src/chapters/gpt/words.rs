@@ -24,9 +24,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Where it looks",
             text: "Before it guesses, the model looks back and gathers what may help. This is \
-                   [attention](attention). Point at a token: the arcs show how much it looks at itself and each \
-                   earlier one. In the square, rows (queries) look at columns (keys). An untrained model looks at all \
-                   of them nearly equally.",
+                   [attention](attention). In the square, rows (queries) look at columns (keys). An untrained model \
+                   looks at all of them nearly equally.\n\n\
+                   ! Point at a token: the arcs show how much it looks at itself and each earlier one.",
             // In the second layer more is to be seen early: it reads what the first has gathered.
             set: |link| (link.gpt.layer, link.gpt.head) = (2, 3),
             asks: &["gpt-sure"],
@@ -42,8 +42,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Many heads at once",
             text: "Each [head](head) looks in its own way, and no one tells it how. It may look for the token \
-                   before, the start of the word, or the last bracket still open. Train, then search for a head \
-                   with such a job.",
+                   before, the start of the word, or the last bracket still open.\n\n\
+                   ! Train, then search for a head with such a job.",
             set: |link| link.view = "heads".into(),
             asks: &[],
         },
@@ -52,7 +52,7 @@ pub const SCRIPT: Script = Script {
             text: "Each training step takes a few stretches of text from random places: a [batch](batch). Each is \
                    a row here, one [block size](block-size) long. The stronger a cell’s color, the more probable \
                    the model found the next token.\n\n\
-                   Train for a minute. Why is the curve of the [loss](loss) highest at a row’s start?\n\n\
+                   ! Train for a minute. Why is the curve of the [loss](loss) highest at a row’s start?\n\n\
                    + How many examples are in a row?\n\n\
                    At every token the model has to guess the next one, so a row holds as many examples as it has \
                    tokens. Press a row to read them.",
@@ -64,7 +64,7 @@ pub const SCRIPT: Script = Script {
             text: "The loss is the model’s average surprise at the tokens that really come next. Each step moves \
                    all [weights](weight) a little, so that the same batch would surprise it less. The test is \
                    the [held-out](held-out) text, which it never trains on.\n\n\
-                   Drag the handle on the curve below the figure to see any earlier moment.\n\n\
+                   ! Drag the handle on the curve below the figure to see any earlier moment.\n\n\
                    + Can it learn its text too well?\n\n\
                    If the training loss falls but the held-out loss rises, the model is learning accidents of \
                    its text. This is [overfitting](overfitting).",

@@ -20,8 +20,8 @@ pub const SCRIPT: Script = Script {
             title: "",
             text: "In 2017 Vaswani and others found that one wide attention per layer translated a little worse than \
                    eight narrow ones side by side. Each narrow one is a [head](head), and together they are \
-                   [multi-head attention](multi-head-attention). Here a model of {shape} learns your text. Press \
-                   Train, and watch whether its heads find jobs that nobody gave them.",
+                   [multi-head attention](multi-head-attention). Here a model of {shape} learns your text.\n\n\
+                   ! Press Train, and watch: do its heads find jobs that nobody gave them?",
             set: |_| {},
             asks: &[],
         },
@@ -41,8 +41,8 @@ pub const SCRIPT: Script = Script {
             title: "Many at once",
             text: "Now {heads} share the width of {width}. Each has its own [queries](#heads-query query), \
                    [keys](#heads-key key) and [values](#heads-value value), {numbers} numbers long, so each can ask \
-                   a question of its own. All read the same tokens, but their rows of weights differ. Click a small \
-                   picture to enlarge its head. Where do two heads differ most?\n\n\
+                   a question of its own. All read the same tokens, but their rows of weights differ.\n\n\
+                   ! Click a small picture to enlarge its head. Where do two heads differ most?\n\n\
                    + One head or several: which is ahead?\n\n\
                    {compared}",
             set: |link| link.many_heads.layer = 1,
@@ -51,8 +51,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A layer above",
             text: "Heads of layer 2 read each letter together with what layer 1 has written about it. So they can \
-                   build on the heads below. Look in the pictures for a stripe right beside the diagonal: such a \
-                   head looks at the previous token. If you see none yet, keep training.",
+                   build on the heads below. A head with a stripe right beside the diagonal looks at the previous \
+                   token.\n\n\
+                   ! Look for such a stripe in the pictures. If you see none yet, keep training.",
             set: |link| {
                 link.view = "heads".into();
                 link.many_heads.layer = 2;
@@ -87,8 +88,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What is a head worth?",
             text: "Take a player off the field, and see how the team does. Here head 1 of layer 1 is off: its output \
-                   counts as 0. Click heads to switch them off and on, and watch the loss. Which one costs a lot, \
-                   and which almost nothing?\n\n\
+                   counts as 0.\n\n\
+                   ! Click heads to switch them off and on, and watch the loss. Which one costs a lot, and which \
+                   almost nothing?\n\n\
                    + How is the cost measured?\n\n\
                    The loss is measured again on [held-out](held-out) text. Its change is in [nats](nat) per \
                    character, and ± is the [standard error](standard-error).",
@@ -102,8 +104,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A whole layer gone",
             text: "All heads of layer 1 are off. Those of layer 2 still look around, but no head below has \
-                   gathered anything for them. Together, do the four cost as much as their separate costs, added \
-                   up? Find the cost of each in the view “Numbers.”",
+                   gathered anything for them.\n\n\
+                   ! Together, do the four cost as much as their separate costs, added up? Find the cost of each in the \
+                   view “Numbers.”",
             set: |link| {
                 link.view = "heads".into();
                 link.many_heads.switching = true;

@@ -19,9 +19,8 @@ pub const SCRIPT: Script = Script {
             text: "In 2017 Vaswani and others built a translator around [attention](attention), without \
                    recurrence. A year later Radford and others kept only its [decoder](decoder), and trained it to \
                    continue text. Large [language models](language-model) still follow this plan. Here your GPT \
-                   reads your sentence.\n\n\
-                   Each [token](token) has a row: read it from left to right. Then press Train, and watch the \
-                   numbers move.",
+                   reads your sentence, one row per [token](token).\n\n\
+                   ! Read a row from left to right. Press Train, and watch the numbers move.",
             set: |_| {},
             asks: &[],
         },
@@ -51,10 +50,10 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Rows look at each other",
             text: "Each row makes a [query](query), which says what it looks for, and a [key](key), by which it is \
-                   found. Each query is scored against each key.\n\n\
-                   Press Next step: the [causal mask](causal-mask) hides later rows, and [softmax](softmax) turns \
-                   the remaining scores into weights. All {heads} heads do this. Press a small map to see \
-                   another.",
+                   found. Each query is scored against each key. The [causal mask](causal-mask) \
+                   hides later rows, and [softmax](softmax) turns the remaining scores into weights. All {heads} \
+                   heads do this.\n\n\
+                   ! Press Next step, then the small map of another head.",
             set: |link| link.machine.stage = Stage::Query,
             asks: &[],
         },
@@ -62,7 +61,7 @@ pub const SCRIPT: Script = Script {
             title: "They pass on what they know",
             text: "What a row passes on is its [value](value). The weights say how much of each value a row takes \
                    in. Attention is the only place where rows meet.\n\n\
-                   Follow the bands to the row you chose: the wider, the more.\n\n\
+                   ! Follow the bands to the row you chose: the wider, the more.\n\n\
                    + How does this get onto the line?\n\n\
                    In each head, the values that a row takes in add up to a mix. The mixes of all heads are \
                    joined, multiplied by one more matrix, and added to the line.",
@@ -81,7 +80,7 @@ pub const SCRIPT: Script = Script {
             title: "The same again",
             text: "This was one block. Your model has {blocks}, all built alike but each with its own weights. The \
                    bar at the foot shows where all {total} [parameters](parameter) are.\n\n\
-                   Press a folded block to open it.",
+                   ! Press a folded block to open it.",
             set: |link| link.machine.stage = Stage::Further,
             asks: &["machine-wider"],
         },
@@ -100,16 +99,17 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "The machines before it",
             text: "The original transformer translates, so it has two towers: one reads, one writes. A GPT keeps \
-                   only the one that writes, and drops its cross-attention.\n\n\
-                   Go back through the tabs to the simple [recurrent](recurrence) network. Read each drawing \
-                   from the bottom up. Each marks what was new at the time.",
+                   only the one that writes, and drops its cross-attention. Each drawing reads from the bottom \
+                   up, and marks what was new at the time.\n\n\
+                   ! Go back through the tabs to the simple [recurrent](recurrence) network.",
             set: |link| link.view = "transformer".into(),
             asks: &[],
         },
         Beat {
             title: "What you can do now",
             text: "You can follow one token through a GPT, name each part, and say what its numbers mean. \
-                   Each part opens into its own chapter: point at it and follow the link below the picture.",
+                   Each part has its own chapter.\n\n\
+                   ! Point at a part, and follow the link below the picture.",
             set: |_| {},
             asks: &[],
         },

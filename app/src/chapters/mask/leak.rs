@@ -1,5 +1,7 @@
 //! The leak test: one token is changed, and each output says whether it knew.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use unroll_protocol::{
     Link,
@@ -23,6 +25,16 @@ pub fn view(page: Page) -> AnyView {
     let letter = use_setting(|link: &mut Link| &mut link.mask.letter);
     let matrix = page.derive(matrix);
     let column = page.derive(|seen| seen.leak.as_ref().map(|leak| leak.position as usize));
+    let width = memo(move || width(&page.settings.with(|s| s.pattern)));
+    // How far a band lets the change travel: its last steps are too pale to see.
+    let marked = memo(move || {
+        let moved = |seen: &Arc<Seen>| {
+            let moved = seen.leak.iter().flat_map(|leak| leak.masked.iter().enumerate());
+            moved.filter(|(_, by)| **by != 0.0).map(|(at, _)| (0, at)).collect::<Vec<_>>()
+        };
+        let seen = page.seen.get().filter(|_| width.with(|said| !said.is_empty()));
+        seen.as_ref().map(moved).unwrap_or_default()
+    });
     let on_pick = Callback::new(move |(_, column): (usize, usize)| change.set(column as u32 + 1));
     let put = page
         .derive(|seen| seen.leak.as_ref().map_or(String::new(), |leak| token::mark(&leak.letter)));
@@ -55,7 +67,6 @@ pub fn view(page: Page) -> AnyView {
     };
     let verdict = page.derive(verdict);
     let reach = page.derive(reach);
-    let width = memo(move || width(&page.settings.with(|s| s.pattern)));
     view! {
         <Sentence label="Sentence" problem=page.problem(true)/>
         <div class="view-bar mask-bar mask-change">
@@ -74,14 +85,14 @@ pub fn view(page: Page) -> AnyView {
             </div>
         </div>
         <Refused page/>
-        <MatrixFigure name="mask-leak" title matrix column on_pick provenance=page.provenance
+        <MatrixFigure name="mask-leak" title matrix column marked on_pick provenance=page.provenance
             describe=Callback::new(move |(row, column, value): (usize, usize, f32)| {
                 let name = page.seen.with(|s| {
                     let tokens = s.as_ref().and_then(|s| s.tokens.get(column).cloned());
                     tokens.map_or(String::new(), |t| token::name_at(&t, column))
                 });
-                let mask = if row == 0 { "mask shown" } else { "no mask" };
-                format!("Output of {name}, {mask}: largest change {}.", exact(value))
+                let mask = if row == 0 { "this mask" } else { "no mask" };
+                format!("{name} with {mask}: {}.", exact(value))
             })/>
         <p class="view-note mask-moves">
             {before} <span data-testid="mask-leak-verdict">{verdict}</span> " "

@@ -38,7 +38,7 @@ pub fn view() -> AnyView {
         lab.history.with(|history| {
             let series = SERIES.iter().zip(STYLES).map(|(name, (hue, dash))| {
                 Line::new(
-                    *name,
+                    name.replace("unseen", "held-out"),
                     hue,
                     dash,
                     history.named(name).map_or(Vec::new(), |series| series.points()),
@@ -125,7 +125,7 @@ fn verdict(losses: [Option<f32>; 4], nothing: Option<f64>) -> String {
         return String::new();
     };
     let times = causal / unmasked.max(f32::MIN_POSITIVE);
-    if unmasked >= causal || unseen <= seen {
+    if times < 1.2 || unseen <= seen {
         return "The unmasked model has not learned to look ahead yet. Keep training.".to_owned();
     }
     let worse = if f64::from(unseen) > nothing {

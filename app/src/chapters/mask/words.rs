@@ -92,7 +92,8 @@ pub const SCRIPT: Script = Script {
             text: "In an exam with the solutions beside the questions, you would copy and learn nothing. A model \
                    that reads a whole text at once sees the very character it should guess. So Vaswani and \
                    others (2017) hid what comes later behind a [mask](mask). Here a small model learns your text \
-                   this way. Change the mask, and watch the model’s guesses.",
+                   this way.\n\n\
+                   ! Change the mask, and watch the model’s guesses.",
             set: |_| {},
             asks: &[],
         },
@@ -101,35 +102,37 @@ pub const SCRIPT: Script = Script {
             text: "Each row is one token’s [query](#mask-query query), which looks, and each column one token’s \
                    [key](#mask-key key). A [causal mask](causal-mask) blocks what comes later: the hatched \
                    cells. There −∞ is added to the score before the [softmax](softmax), and the weight becomes \
-                   exactly 0. Press “Edit cells” and block the framed row’s darkest cell: what changes?\n\n\
+                   exactly 0.\n\n\
+                   ! Press “Edit cells” and block the framed row’s strongest cell: what changes?\n\n\
                    + Why does −∞ make exactly 0?\n\n\
                    Softmax raises e to the power of each score. The lower the score, the closer the result is to \
                    0. For a score of −∞ (minus infinity), it is exactly 0.",
-            // In the course’s own sentence a row that looks at one token almost alone.
-            set: |link| link.mask.row = 7,
+            set: |_| {},
             asks: &["mask-zero"],
         },
         Beat {
             title: "An average of the past",
             text: "Row {row} averages the tokens it may see in four ways. Three give every token the same \
                    share: a loop, a [matrix product](matrix-product), and a softmax of scores that are all 0 or \
-                   −∞. Attention lets some count more. The product does all rows at once: no token waits. \
-                   Move the row and compare.",
+                   −∞. Attention lets some count more. The product does all rows at once: no token waits.\n\n\
+                   ! Move the row, and compare.",
             set: |link| link.view = "averages".into(),
             asks: &["mask-wait"],
         },
         Beat {
             title: "Nothing leaks",
-            text: "Does the mask really hide the future? Test it. Token {change} is changed here, and if any \
+            text: "Does the mask really hide the future? Token {change} is changed here, and if any \
                    output before it moves at all, something has leaked. Compare the two rows: one with this \
-                   mask, one with none. Then type another character, or move the slider to another token.",
+                   mask, one with none.\n\n\
+                   ! Type another character, or move the slider to another token. Does anything leak?",
             set: |link| link.view = "leak".into(),
             asks: &["mask-inference"],
         },
         Beat {
             title: "Take it off",
-            text: "Now the same model runs with every token in sight. Look at the outputs before the changed \
-                   token: they hear of a change that comes after them. No parameter has changed, so it was the \
+            text: "Now the same model runs with every token in sight.\n\n\
+                   ! Look at the outputs before the changed token.\n\n\
+                   They hear of a change that comes after them. No parameter has changed, so it was the \
                    mask alone that kept the change from them.",
             set: |link| {
                 link.view = "leak".into();
@@ -139,10 +142,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A band, twice",
-            text: "Here each token sees only itself and the one before, yet a change travels farther. There are \
-                   two layers, and in the second the neighbor already knows something of its own neighbor. Count \
-                   how far the change reaches. The line below the figure lists every output that moves, even \
-                   where a cell looks blank.\n\n\
+            text: "@ mask-leak-reach\n\n\
+                   Here each token sees only itself and the one before, yet a change travels farther. There are \
+                   two layers, and in the second the neighbor already knows something of its own neighbor.\n\n\
+                   ! Count how far the change reaches. Every output that moves is outlined, even where its color \
+                   is too pale to see.\n\n\
                    + Does a real model use bands?\n\n\
                    GPT-3 has such bands in every other layer, only wider.",
             set: |link| {
@@ -153,10 +157,12 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Trained where it could peek",
-            text: "Two models train on the same text: the [loss](loss) is now {causal} with the causal mask and \
+            text: "@ figure-mask-writing\n\n\
+                   Two models train on the same text: the [loss](loss) is now {causal} with the causal mask and \
                    {unmasked} without. On [held-out](held-out) text the next character is kept out of sight: \
                    which model is ahead? At [inference](inference) it is not even there, so there is nothing to \
-                   copy. Keep training, then read what each writes.",
+                   copy.\n\n\
+                   ! Keep training, then read what each writes.",
             set: |link| {
                 link.view = "trained".into();
                 (link.mask.model, link.mask.pattern.base) = (Trained::Unmasked, Preset::Full);

@@ -72,12 +72,17 @@ pub fn one() -> AnyView {
     let root = NodeRef::<html::Section>::new();
     let wanted = Signal::derive(move || (layer.get(), sweep.get(), undo.get()));
     let shown = use_latest(wanted, use_visible(root));
-    let said = move |of: fn(&Layer) -> Option<String>, undone: fn(&Layer) -> Option<String>| {
-        let shown = shown.get();
-        let (layer, _, undo) = &*shown;
-        let say = if *undo { undone } else { of };
-        say(layer.as_deref()?)
+    let of_shown = move |of: fn(&Layer) -> Option<String>, undone: fn(&Layer) -> Option<String>| {
+        Signal::derive(move || {
+            let shown = shown.get();
+            let (layer, _, undo) = &*shown;
+            let say = if *undo { undone } else { of };
+            say(layer.as_deref()?)
+        })
     };
+    let said = of_shown(verdict, undo_verdict);
+    let most =
+        of_shown(|l| others(l).map(|m| m.to_string()), |l| farthest(l).map(|m| m.to_string()));
     view! {
         <Sentence label="Your sentence, in pieces" problem=answered.problem/>
         <div class="view-bar norm-bar">
@@ -90,15 +95,9 @@ pub fn one() -> AnyView {
                 <FlagField name="norm-undo"/>
             </div>
         </div>
-        <p class="norm-verdict norm-coupling-verdict" data-testid="norm-coupling"
-            data-most=move || {
-                said(|l| others(l).map(|m| m.to_string()), |l| farthest(l).map(|m| m.to_string()))
-            }>
-            {move || said(verdict, undo_verdict)}
-        </p>
         <p class="field-error" role="status" data-testid="norm-refused">{refused}</p>
         <div class="view-fill norm-coupling">
-            <CouplingFigure root shown row example feature provenance>
+            <CouplingFigure root shown said most row example feature provenance>
                 <Sweep layer sweep/>
             </CouplingFigure>
             <Arithmetic layer place on_close=close/>
@@ -307,8 +306,9 @@ fn stuck_table(depths: &Depths) -> AnyView {
         let cell = |(at, depth): (usize, &Depth)| {
             view! {
                 <td data-testid=format!("norm-stuck-{}-{}", version.id(), at + 1)
-                    data-value=depth.stuck.to_string()>{percent(depth.stuck, 0)}</td>
-                <td class="hint">{format!("{:.2}", depth.deviation)}</td>
+                    data-value=depth.stuck.to_string()>
+                    {percent(depth.stuck, 0)}" "<span class="hint">{format!("{:.2}", depth.deviation)}</span>
+                </td>
             }
         };
         let cells = layers.iter().enumerate().map(cell).collect_view();
@@ -321,14 +321,11 @@ fn stuck_table(depths: &Depths) -> AnyView {
             <table class="norm-table" data-testid="norm-stuck">
                 <caption>
                     "Stuck: the share of activations that pass on little or no gradient (tanh: beyond ±0.97, ReLU: at \
-                    0)."
+                    0). Beside it, their spread."
                 </caption>
                 <thead>
                     <tr><th scope="col">"layer"</th>{(1..=layers).map(|layer| view! {
-                        <th scope="colgroup" colspan="2">{layer}</th>
-                    }).collect_view()}</tr>
-                    <tr><td></td>{(1..=layers).map(|_| view! {
-                        <th scope="col">"stuck"</th><th scope="col">"spread"</th>
+                        <th scope="col">{layer}</th>
                     }).collect_view()}</tr>
                 </thead>
                 <tbody>{rows}</tbody>

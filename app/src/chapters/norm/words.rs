@@ -24,9 +24,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Does it help?",
             text: "Three copies of the network start with the same weights and see the same batches. One is \
-                   plain. The others use one answer each: BatchNorm or LayerNorm.\n\n\
-                   Which one falls behind? The losses in the bar below jump, because each comes from one small \
-                   batch. Here each point is the mean of 20.\n\n\
+                   plain. The others use one answer each: BatchNorm or LayerNorm. The losses in the bar below \
+                   jump, because each comes from one small batch. Here each point is the mean of 20.\n\n\
+                   ! Compare the curves: which falls behind?\n\n\
                    + How much did it help in 2015?\n\n\
                    One of Ioffe and Szegedy’s image models then reached the same accuracy in a fourteenth of \
                    the steps.",
@@ -38,8 +38,8 @@ pub const SCRIPT: Script = Script {
             text: "When its sum is far from 0, a [tanh](tanh) unit is stuck near 1 or −1, where its slope is \
                    almost 0. It is **saturated**: hardly any [gradient](gradient) passes, and the weights \
                    nearer the input hardly learn.\n\n\
-                   The histograms show the units’ outputs, their [activations](activation). Where do those of \
-                   the plain network pile up?\n\n\
+                   The histograms show the units’ outputs, their [activations](activation).\n\n\
+                   ! Where do those of the plain network (“without”) pile up?\n\n\
                    + What pushes the sums so far from 0?\n\n\
                    Choosing the weights that a network starts with is called [initialization](initialization). \
                    Here they are too large on purpose. It is like a microphone turned up too far: every sound \
@@ -53,7 +53,7 @@ pub const SCRIPT: Script = Script {
                    BatchNorm subtracts a column’s mean μ over the [batch](batch) and divides by its \
                    [spread](standard-deviation) σ. It was meant to reduce [internal covariate \
                    shift](internal-covariate-shift): inputs that shift while the layers below learn.\n\n\
-                   Press “Next mean” and watch [y](#y output) fill.\n\n\
+                   ! Press “Next mean” and watch [y](#y output) fill.\n\n\
                    + Is that why it helps?\n\n\
                    Its authors thought so. Later tests did not bear this reason out.",
             set: |link| (link.norm.row, link.norm.sweep) = (0, 5),
@@ -63,7 +63,7 @@ pub const SCRIPT: Script = Script {
             title: "LayerNorm averages each example over its features",
             text: "In 2016 Ba, Kiros and Hinton gave the other answer: LayerNorm goes along a row. It needs no other \
                    example, so it works even with a batch of one. The transformer, in later chapters, uses it.\n\n\
-                   Press “Next mean” again: which way does the mean go now?",
+                   ! Press “Next mean” again: which way does the mean go now?",
             set: |link| (link.norm.axis, link.norm.row, link.norm.sweep) = (Axis::Layer, 0, 5),
             asks: &[],
         },
@@ -71,15 +71,15 @@ pub const SCRIPT: Script = Script {
             title: "A batch couples its examples",
             text: "When an exam is graded on a curve, one brilliant student changes everyone’s grade. BatchNorm grades \
                    like that: all examples share each column’s mean and spread. Here example 2 is multiplied by 3.\n\n\
-                   Press another row instead, and see beside y how far each row moves.",
+                   ! Press another row instead, and see beside y how far each row moves.",
             set: |_| {},
             asks: &["norm"],
         },
         Beat {
             title: "LayerNorm does not couple them",
             text: "Now LayerNorm does the grading. Every row has a mean and a spread of its own, so the other rows \
-                   move by exactly 0. Look at the pressed row, too: it was multiplied by 3, yet its output hardly \
-                   moves.",
+                   move by exactly 0.\n\n\
+                   ! Look at the pressed row, too: it was multiplied by 3, yet its output hardly moves.",
             set: |link| link.norm.axis = Axis::Layer,
             asks: &["norm-scale"],
         },
@@ -88,7 +88,7 @@ pub const SCRIPT: Script = Script {
             text: "Your answer should not depend on who else is asking, and there may be nobody else. So in training \
                    BatchNorm keeps a running average of each feature’s mean and variance, the spread squared. At \
                    [inference](inference) it uses these fixed numbers.\n\n\
-                   Press a row: do the others still move?\n\n\
+                   ! Press a row: do the others still move?\n\n\
                    + And what does LayerNorm do?\n\n\
                    It needs no fixed numbers: it works the same way in training and at inference. BatchNorm with its \
                    fixed numbers only scales and shifts each feature.",
@@ -99,7 +99,7 @@ pub const SCRIPT: Script = Script {
             title: "γ and β can undo it",
             text: "Mean 0 and spread 1 are not always best, so the model learns a scale γ and an offset β for each \
                    feature. Here γ is each feature’s spread and β its mean, so y is x again, up to rounding.\n\n\
-                   Now choose LayerNorm: how close to x can y come?\n\n\
+                   ! Now choose LayerNorm: how close to x can y come?\n\n\
                    + What is wrong with mean 0 and spread 1?\n\n\
                    Near 0, tanh is almost a straight line, and a network of straight lines can’t do much. If the \
                    numbers were best before they were normalized, the model can learn to bring them back.",

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use unroll_protocol::study::position::{CONTEXT, Clock, FARTHEST, TRIED, ask};
 
 use super::clock_figure::ClockFigure;
-use super::{Page, unless_refused};
+use super::{Page, numbered, unless_refused};
 use crate::{
     controls::SliderField,
     course::use_lab,
@@ -55,7 +55,7 @@ pub fn view(page: Page) -> AnyView {
             <div class="view-split position-pair">
                 <div>{dial(page, clock)}</div>
                 <div>
-                    <MatrixFigure name="shift" title matrix provenance=page.provenance/>
+                    <MatrixFigure name="shift" title matrix describe=numbered(matrix) provenance=page.provenance/>
                     {move || clock.get().map(|clock| verdict(&clock))}
                 </div>
             </div>

@@ -171,8 +171,8 @@ fn table(page: Page) -> AnyView {
                 <caption class="visually-hidden">"Six models with six ways to encode positions"</caption>
                 <thead><tr>
                     <th scope="col">"Positions"</th>
-                    <th scope="col">"right at "{LONGEST}</th>
-                    <th scope="col">"at "{LONGER}", longer than trained"</th>
+                    <th scope="col">"right at "{LONGEST}" symbols"</th>
+                    <th scope="col">"at "{LONGER}<span>", longer than trained"</span></th>
                     <th scope="col">"a swap moves a logit by up to"</th>
                 </tr></thead>
                 <tbody>{Positions::ALL.iter().enumerate().map(row).collect_view()}</tbody>

@@ -6,7 +6,7 @@ use unroll_protocol::{
     study::position::{DRAWN, Encoding, ask},
 };
 
-use super::{Page, clock, relations, round_up, unless_refused};
+use super::{Page, clock, numbered, relations, round_up, unless_refused};
 use crate::{
     figures::{Matrix, MatrixFigure, ValueMap},
     questions::Answered,
@@ -85,7 +85,7 @@ fn heatmap(page: Page, asked: Answered<Encoding>) -> AnyView {
         });
     });
     view! {
-        <MatrixFigure name="encoding" title matrix row on_pick provenance=page.provenance/>
+        <MatrixFigure name="encoding" title matrix row describe=numbered(matrix) on_pick provenance=page.provenance/>
         {move || (page.encoding.get() == Positions::Learned).then(|| view! {
             <p class="view-note" data-testid="position-no-rows">
                 "The table ends with the longest sequence in training. Positions after it have no row at all."

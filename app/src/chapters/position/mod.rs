@@ -24,7 +24,7 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
     course::{ChapterFrame, StageView, further, use_lab, use_provenance},
-    figures::{Dash, Hue, Provenance},
+    figures::{Dash, Hue, Matrix, Provenance},
     questions::{Answered, use_answer},
     reactive::memo,
     store::Store,
@@ -74,7 +74,7 @@ fn look(positions: Positions) -> (Hue, Dash) {
         Positions::Sinusoidal => (Hue::Third, Dash::Solid),
         Positions::Learned => (Hue::Weight, Dash::Solid),
         Positions::Rotary => (Hue::Ink, Dash::Mixed),
-        Positions::Alibi => (Hue::Gradient, Dash::Dotted),
+        Positions::Alibi => (Hue::Gradient, Dash::Mixed),
     }
 }
 
@@ -93,6 +93,23 @@ fn unless_refused(
         None => shown(),
     };
     view! { {body} }.into_any()
+}
+
+/// A cell by the numbers along the axes, which count from 0 as the formulas do.
+fn numbered(matrix: Memo<Matrix>) -> Callback<(usize, usize, f32), String> {
+    Callback::new(move |(row, column, value): (usize, usize, f32)| {
+        matrix.with_untracked(|m| {
+            let (Some(at), Some(along)) = (m.rows.get(row), m.columns.get(column)) else {
+                return String::new();
+            };
+            let value = if value.is_finite() { signed(value) } else { m.absent.clone() };
+            format!("{} {at}, {} {along}: {value}", m.row_axis, m.column_axis)
+        })
+    })
+}
+
+fn signed(value: f32) -> String {
+    format!("{value:.4}").replace('-', "−")
 }
 
 /// The engine's sentences have straight apostrophes.

@@ -6,7 +6,7 @@ use unroll_protocol::{
     study::position::{COMPARED, CONTEXT, OFFSETS, Products, Scores, Swamping, ask},
 };
 
-use super::{Page, compare, encodings, look, round_up, typographic, unless_refused};
+use super::{Page, compare, encodings, look, numbered, round_up, typographic, unless_refused};
 use crate::{
     figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, short},
     reactive::memo,
@@ -122,7 +122,7 @@ pub fn scores(page: Page) -> AnyView {
     unless_refused(problem, "scores-problem", move || {
         view! {
             <MatrixFigure name="position-scores" title="Head 1: scores of one symbol with itself" matrix
-                provenance=page.provenance/>
+                describe=numbered(matrix) provenance=page.provenance/>
             <p class="view-note" data-testid="scores-verdict">{move || scores.get().map(|s| drifted(&s))}</p>
         }
         .into_any()

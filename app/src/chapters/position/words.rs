@@ -19,15 +19,18 @@ pub const SCRIPT: Script = Script {
             text: "To [attention](attention), “dog bites man” and “man bites dog” would be the same: its output is a \
                    sum, and a sum has no order. So a transformer must be told where each [token](token) stands. \
                    Here six models learn to name the n-th symbol. Only their [encoding](positional-encoding) \
-                   differs: how they are told the positions. Press Train: which answers become right?",
+                   differs: how they are told the positions.\n\n\
+                   ! Watch them train: which answers become right?",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Without positions there is no order",
-            text: "Without positions, the symbols are like letters in a bag: you can count them, but you can’t say \
+            text: "@ figure-compare\n\n\
+                   Without positions, the symbols are like letters in a bag: you can count them, but you can’t say \
                    which came third. In the table’s last column, the symbol that is asked for trades places with \
-                   another. Whose [logits](logit) stay as they are?\n\n\
+                   another.\n\n\
+                   ! Look down that column: whose [logits](logit) stay as they are?\n\n\
                    + How well can it guess?\n\n\
                    All it can do is guess the symbol that the bag holds most often. At 8 symbols it is right in \
                    {none} of the cases so far.",
@@ -41,7 +44,8 @@ pub const SCRIPT: Script = Script {
             title: "Two orders, one sum",
             text: "“Bad, not good” and “good, not bad” have the same words and opposite meanings. In the second row \
                    of the figure, two symbols trade places. Without positions attention adds up the same terms, so \
-                   the difference is 0, up to rounding. Choose another encoding: does the sum change?",
+                   the difference is 0, up to rounding.\n\n\
+                   ! Choose another encoding: does the sum change?",
             set: |link| {
                 (link.position.encoding, link.position.number) = (Positions::None, 1);
                 link.view = "swap".into();
@@ -50,9 +54,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The plain number swamps the rest",
-            text: "Why not add the position as it is? By position 20, one number among small ones has grown by \
-                   20, like a singer getting louder with every note. In the second figure, follow the line \
-                   “Integer” to the right: near 1, two symbols look almost the same to the model.",
+            text: "@ figure-position-swamping\n\n\
+                   Why not add the position as it is? By position 20, one number among small ones has grown by \
+                   20, like a singer getting louder with every note.\n\n\
+                   ! Follow the line “Integer” to the right: near 1, two symbols look almost the same to the \
+                   model.",
             set: |link| {
                 link.position.encoding = Positions::Integer;
                 link.view = "encoding".into();
@@ -61,10 +67,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Many clocks at once",
-            text: "How can small numbers count far? A clock’s fast hand tells seconds apart, and its slow hand \
+            text: "@ figure-clock\n\n\
+                   How can small numbers count far? A clock’s fast hand tells seconds apart, and its slow hand \
                    tells hours apart. Vaswani and his colleagues made each pair of numbers a hand with its own \
-                   speed: a sine and a cosine, always between −1 and 1. Drag a hand, and see how the others \
-                   follow.",
+                   speed: a sine and a cosine, always between −1 and 1.\n\n\
+                   ! Drag a hand, and see how the others follow.",
             set: |link| {
                 (link.position.k, link.position.at) = (0, 5);
                 link.view = "encoding".into();
@@ -73,11 +80,13 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A step is a turn",
-            text: "Move k positions forward, and every hand turns by k times its speed, wherever it began. So \
-                   one matrix makes this step from every position. Drag k. The line under the matrix says how \
-                   exact the step is, from this position and from others.\n\n\
-                   + What is this good for?\n\n\
-                   A model may want to look “k places back.” Vaswani and his colleagues hoped that such turns \
+            text: "@ figure-clock\n\n\
+                   Move k positions forward, and every hand turns by k times its speed, wherever it began. So \
+                   one matrix makes this step from every position.\n\n\
+                   ! Drag k, and watch the dashed hands: which of them runs ahead?\n\n\
+                   + How exact is it, and what for?\n\n\
+                   The line under the matrix says how exact the step is, from this position and from others. A \
+                   model may want to look “k places back.” Vaswani and his colleagues hoped that such turns \
                    would make this easy to learn.",
             set: |link| {
                 link.position.k = 8;
@@ -89,7 +98,8 @@ pub const SCRIPT: Script = Script {
             title: "A table ends",
             text: "Why not let the model learn a vector for each position, like an [embedding](embedding)? GPT-2 \
                    does. But the table ends with the longest sequence in training. For the next position there is no \
-                   row, so the model has no answer at all. See where the rows end in the figure.\n\n\
+                   row, so the model has no answer at all.\n\n\
+                   ! Find in the figure where the rows end.\n\n\
                    + How well does it do before the table ends?\n\n\
                    In your run, such a model gets {learned} right at 8 symbols so far.",
             set: |link| {
@@ -100,14 +110,16 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Only the distance",
-            text: "Rotary encoding turns [queries](query) and [keys](key) by their positions. For the same two \
-                   symbols, a score then depends only on their distance: look along a diagonal. ALiBi only favors \
-                   what is near: it can hardly pick the n-th. The models start over, and count back from the end. \
-                   Beside the scores: which learns it?\n\n\
+            text: "@ figure-position-scores\n\n\
+                   Rotary encoding turns [queries](query) and [keys](key) by their positions, so the score of \
+                   two symbols depends only on their distance. ALiBi only favors what is near: it can hardly \
+                   pick the n-th. The models start over, counting from the end. The curves show which \
+                   learns it.\n\n\
+                   ! Look along a diagonal: are the scores the same?\n\n\
                    + Why only the distance?\n\n\
                    Does a word matter because it is word number 412, or because it came right before? Rotary and \
-                   ALiBi bet on the second. With ALiBi, {alibi} of answers are right at 8 symbols so far. With no \
-                   positions at all, {none} are.",
+                   ALiBi bet on the second. With ALiBi, {alibi} of answers are right at 8 symbols so far. With \
+                   no positions at all, {none} are.",
             set: |link| {
                 (link.position.encoding, link.position.from) = (Positions::Rotary, CountFrom::End);
                 link.view = "distance".into();
@@ -116,9 +128,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Longer than anything trained on",
-            text: "The models start over, and count from the first symbol again. In training no sequence has more \
+            text: "@ figure-position-lengths\n\n\
+                   The models start over, and count from the first symbol again. In training no sequence has more \
                    than 8 symbols, but the figure goes up to 24. Right of the mark the models must **extrapolate**: \
-                   go beyond what they have seen. Keep training: which lines hold up, and which drop?",
+                   go beyond what they have seen.\n\n\
+                   ! Watch them train: which lines hold up right of the mark, and which drop?",
             set: |link| link.view = "longer".into(),
             asks: &[],
         },

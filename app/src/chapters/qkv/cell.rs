@@ -172,15 +172,17 @@ fn noted(page: Page) -> AnyView {
 /// What the learner should know of the two texts.
 fn notes(head: &Head) -> String {
     let other = match head.memory {
-        Memory::Own if head.causal => "A token sees only itself and what comes before it. ",
+        Memory::Own if head.causal => String::new(),
         Memory::Own => {
             "Each token may look at all tokens. The model was trained with a causal mask, so its weights on later \
              tokens may not make sense. The arithmetic is right anyway. "
+                .to_owned()
         }
-        Memory::Other => {
-            "The other text is the beginning of the text it learns from. This model was never trained to look \
-             there, so the weights need not make sense. Only the arithmetic is the same. "
-        }
+        Memory::Other => format!(
+            "The other text, “{}”, begins the text it learns from. This model was never trained to look there, \
+             so the weights need not make sense. Only the arithmetic is the same. ",
+            head.memory_tokens.concat()
+        ),
     };
     match head.dropped {
         0 => other.trim_end().to_owned(),
@@ -230,7 +232,7 @@ fn weights(head: &Head) -> Matrix {
         columns: head.memory_tokens.clone(),
         values: cells.map(|(weight, open)| if *open { *weight } else { f32::NAN }).collect(),
         map: ValueMap::Probability,
-        value_name: "attention weight".into(),
+        value_name: "weight".into(),
         absent: "blocked: it comes later".into(),
     }
 }

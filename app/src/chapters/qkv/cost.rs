@@ -107,7 +107,7 @@ pub fn view(costs: RwSignal<Vec<Cost>>) -> AnyView {
 }
 
 fn curves(costs: &[Cost]) -> Lines {
-    both("milliseconds", |attention| {
+    both("milliseconds", ["recurrent, ms", "attention, ms"], |attention| {
         let costs = costs.iter().filter(|cost| cost.attention == attention);
         costs.map(|cost| (f64::from(cost.length), f64::from(cost.milliseconds))).collect()
     })
@@ -115,20 +115,20 @@ fn curves(costs: &[Cost]) -> Lines {
 
 /// What no faster chip takes away: counted, not measured.
 fn waits() -> Lines {
-    both("steps, one after another", |attention| {
+    both("steps, one after another", ["recurrent, T steps", "attention, 1 step"], |attention| {
         let steps = |length: f64| if attention { 1.0 } else { length };
         LENGTHS.map(f64::from).map(|length| (length, steps(length))).to_vec()
     })
 }
 
 /// A line for each layer, against the length.
-fn both(y_label: &str, points: impl Fn(bool) -> Vec<(f64, f64)>) -> Lines {
+fn both(y_label: &str, names: [&str; 2], points: impl Fn(bool) -> Vec<(f64, f64)>) -> Lines {
     Lines {
         x_label: "T".into(),
         y_label: y_label.into(),
         series: vec![
-            Line::new("recurrent, T steps", Hue::First, Dash::Solid, points(false)),
-            Line::new("attention, 1 step", Hue::Second, Dash::Dashed, points(true)),
+            Line::new(names[0], Hue::First, Dash::Solid, points(false)),
+            Line::new(names[1], Hue::Second, Dash::Dashed, points(true)),
         ],
         x_range: Some((0.0, f64::from(LONGEST))),
         ..Lines::default()

@@ -83,7 +83,7 @@ fn lives(store: Store, costs: RwSignal<Vec<Cost>>) -> Vec<Live> {
     let cost = memo(move || costs.with(|costs| cost::quicker(costs)));
     vec![
         live("width", move || store.link.with(|link| link.qkv.dimensions.to_string())),
-        live("cost", move || cost.get().unwrap_or("Which curve is lower at the end?").to_owned()),
+        live("cost", move || cost.get().unwrap_or("Both are being measured.").to_owned()),
     ]
 }
 

@@ -58,8 +58,8 @@ pub fn view() -> AnyView {
             <button type="button" class="button" data-testid="qkv-draw-again" on:click=again>"Draw again"</button>
             <span class="hint">{move || store.link.with(|link| format!("draw {} of seed {}", link.qkv.draw, link.seed))}</span>
             <div class="button-row" role="group" aria-label="Figures">
-                {shown("qkv-show-spread", "At this width", false)}
-                {shown("qkv-show-curves", "At every width", true)}
+                {shown("qkv-show-spread", "This width", false)}
+                {shown("qkv-show-curves", "All widths", true)}
             </div>
         </div>
         <p class="field-error" role="alert">{move || answered.problem.get()}</p>

@@ -23,11 +23,12 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "An inner product in place of the little network",
-            text: "Each token makes three vectors. Its [query](query) [q](#q query) says what it looks for, \
-                   its [key](key) [k](#k key) how it is found, and its [value](value) [v](#v value) what it \
-                   hands over. The [inner product](inner-product) of q and k is their score, and \
-                   [softmax](softmax) turns scores into shares. Click a cell: which product in its sum is \
-                   largest?\n\n\
+            text: "@ inspector-all-terms\n\n\
+                   Each token makes three vectors. Its [query](query) [q](#q query) says what it looks for, \
+                   its [key](key) [k](#k key) how it is found, its [value](value) [v](#v value) what it hands \
+                   over. The [inner product](inner-product) of q and k is their score, and \
+                   [softmax](softmax) turns scores into shares.\n\n\
+                   ! Which product in the sum is the largest? Then click another cell.\n\n\
                    + How can “who” find “fox”?\n\n\
                    If its query fits the key of “fox,” it gets a large share of the value of “fox.” Here each \
                    token is a single character, so no token is a whole word: in layer 1 a token knows only its \
@@ -41,7 +42,8 @@ pub const SCRIPT: Script = Script {
             text: "So far, queries, keys and values came from one sentence: [self-attention](self-attention). \
                    Here the keys and values come from another text: [cross-attention](cross-attention). This \
                    model was never trained for it, so look only at the shape of the matrix: rows are your \
-                   tokens, columns the other text’s. Make your sentence shorter. Must the matrix be square?\n\n\
+                   tokens, columns the other text’s.\n\n\
+                   ! Make your sentence shorter. Must the matrix be square?\n\n\
                    + What is it good for?\n\n\
                    A translator’s question comes up in the new sentence, and the answer is in the old one. So \
                    the queries come from the new sentence, and the keys and values from the old. In the previous \
@@ -53,12 +55,12 @@ pub const SCRIPT: Script = Script {
             title: "Why scores are divided",
             text: "A score adds up dₖ products, one for each place in q and k. The more products, the farther \
                    apart the scores: one runs ahead, softmax gives it nearly everything, and less gradient gets \
-                   through. So each score is divided by the square root of dₖ. Drag the width, and compare \
-                   divided with undivided scores.\n\n\
+                   through. So each score is divided by the square root of dₖ.\n\n\
+                   ! Drag the width, and compare divided with undivided scores.\n\n\
                    + Why the square root?\n\n\
                    Here q and k each hold {width} random numbers, with mean 0 and variance 1. The variance says \
                    how far apart their scores lie: about dₖ before the division by √dₖ, and about 1 after it.\n\n\
-                   “At every width” also shows the [entropy](entropy) of the weights: how evenly they are \
+                   “All widths” also shows the [entropy](entropy) of the weights: how evenly they are \
                    spread, in [nats](nat).",
             set: |link| {
                 put(link, Experiment::Scale);
@@ -70,8 +72,8 @@ pub const SCRIPT: Script = Script {
             title: "Attention alone does not see order",
             text: "Imagine cards on a table, each comparing itself with all others, wherever they lie. Attention \
                    works like that when nothing marks positions or hides later tokens. Here your sentence is \
-                   shuffled: each token keeps its output, the mix of values, up to rounding. Press “Shuffle \
-                   again,” then guess below what hiding later tokens would change.",
+                   shuffled: each token keeps its output, the mix of values, up to rounding.\n\n\
+                   ! Press “Shuffle again,” then guess below what hiding later tokens would change.",
             set: |link| {
                 put(link, Experiment::Shuffle);
                 link.qkv.causal = false;
@@ -91,11 +93,13 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One step of T² work",
-            text: "A recurrent layer reads T tokens in T steps, each waiting for the one before. Attention \
-                   compares all T tokens at once: T × T scores, but no waiting. One figure counts steps, and the \
-                   other measures the time on your machine. Pause training for a steady result. {cost}\n\n\
-                   + Why does waiting matter on a GPU?\n\n\
-                   A GPU is the chip that most models train on. It has thousands of hands, and waiting leaves \
+            text: "@ figure-qkv-cost\n\n\
+                   A recurrent layer reads T tokens in T steps, each waiting for the one before. Attention \
+                   compares all T tokens at once: T × T scores, but no waiting. One figure counts steps, and \
+                   the other measures the time on your machine.\n\n\
+                   ! Pause training for a steady result: which time curve ends lower?\n\n\
+                   + Which one, and why?\n\n\
+                   {cost} A GPU is the chip that most models train on. It has thousands of hands, and waiting leaves \
                    them idle.",
             set: |link| put(link, Experiment::Cost),
             asks: &["qkv-cost"],
@@ -212,7 +216,7 @@ pub const SCRIPT: Script = Script {
                 (
                     "A small change in the scores then changes almost nothing, so hardly any gradient gets through.",
                     "Where softmax is flat, its slope is near 0. At the start of training this keeps queries and \
-                     keys from learning. “At every width” shows it.",
+                     keys from learning. “All widths” shows it.",
                 ),
                 (
                     "Looking at one key is always wrong.",

@@ -84,12 +84,12 @@ pub fn Unroller(
             aria-disabled=at_start on:click=move |_| { stop(); step(-1) }>
             "Fold one"
         </button>
-        <button type="button" class="button" data-testid="rnn-play" on:click=play>
-            {move || if playing.with(Option::is_some) { "Stop" } else { "Play" }}
-        </button>
         <button type="button" class="button" data-testid="rnn-fold"
             aria-disabled=at_start on:click=move |_| { stop(); columns.set(0) }>
             "Fold back"
+        </button>
+        <button type="button" class="button" data-testid="rnn-play" on:click=play>
+            {move || if playing.with(Option::is_some) { "Stop" } else { "Play" }}
         </button>
         <label class="rnn-scrub">
             <span class="visually-hidden">"Steps unrolled"</span>

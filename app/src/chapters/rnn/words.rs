@@ -25,16 +25,16 @@ pub const SCRIPT: Script = Script {
             text: "In the late 1980s, many networks read a text through a window of fixed length. What had left \
                    the window was gone. In 1990 Jeffrey Elman gave his network a memory instead: the \
                    [state](hidden-state), a strip of numbers.\n\n\
-                   Press “Unroll one step” and watch what is copied.",
-            set: |_| {},
+                   ! Press “Fold back”: all this is one cell, used {length} times.",
+            set: |link| link.rnn.columns = 64,
             asks: &[],
         },
         Beat {
             title: "One cell and a loop",
             text: "Imagine reading with one small index card as your only memory. At each [character](#input \
                    input) you rewrite it, and it must hold all that you’ll need later. The network’s card is its \
-                   [state](#state hidden), {units} numbers. Follow the loop: the state that leaves the cell comes \
-                   back in at the next step.\n\n\
+                   [state](#state hidden), {units} numbers.\n\n\
+                   ! Follow the loop: the state that leaves the cell comes back in at the next step.\n\n\
                    + What do W, U and V do?\n\n\
                    The character comes in through a matrix, a table of numbers called [W](#w weight), and the \
                    previous state through another, [U](#u weight). Together they make the new state, from which a \
@@ -45,9 +45,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Unroll one step",
-            text: "A loop is hard to follow. So go around it once and draw a copy of the cell for step 1 (t = 1), \
+            text: "A loop is hard to follow. So go around it once and draw the cell again for step 1 (t = 1), \
                    with its character, state and guess. This is called [unrolling](unrolling). Nothing new was \
-                   built: it is the same cell, drawn twice.",
+                   built: it is the same cell, drawn twice.\n\n\
+                   ! Press “Unroll one step” and watch what is copied.",
             set: |link| link.rnn.columns = 1,
             asks: &[],
         },
@@ -55,15 +56,17 @@ pub const SCRIPT: Script = Script {
             title: "The whole sentence",
             text: "Unrolled to the end, the loop is a deep network with one [layer](layer) per character: \
                    {length} here. All arrows between columns point to the right, so no state knows what comes \
-                   later. At the top of each column, compare the true next character with the guess.",
+                   later.\n\n\
+                   ! At the top of each column, compare the true next character with the guess.",
             set: |link| link.rnn.columns = 64,
             asks: &["rnn-past"],
         },
         Beat {
             title: "The same matrices everywhere",
-            text: "The state goes to the next step through the matrix [U](#u weight). Point at one U, and every \
-                   copy lights up: there is only one U. What the network learns at one place in a text, it can use \
-                   at every other. Does a longer sentence need more [parameters](parameter)?",
+            text: "The state goes to the next step through the matrix [U](#u weight). However often it is \
+                   drawn, there is only one U. What the network learns at one place in a text, it can use at every \
+                   other.\n\n\
+                   ! Point at one U: every copy lights up. Does a longer sentence need more [parameters](parameter)?",
             set: |link| {
                 link.rnn.columns = 8;
                 link.rnn.matrix = MatrixChoice::U;
@@ -74,8 +77,8 @@ pub const SCRIPT: Script = Script {
             title: "One unit is one sum",
             text: "Each number of the state, a [unit](unit), comes from one sum. Add up the weight for the \
                    character, each unit of the previous state times its weight, and a [bias](bias). Then \
-                   [tanh](tanh) squeezes the sum to between −1 and 1. Follow the bars: each begins where the one \
-                   above it ended.\n\n\
+                   [tanh](tanh) squeezes the sum to between −1 and 1.\n\n\
+                   ! Follow the bars: each begins where the one above it ended.\n\n\
                    + Which weights are these?\n\n\
                    They are one row of W and one row of U. From its row of W, the unit takes the weight for the \
                    character. From its row of U, it takes a weight for each unit of the previous state. The bias \
@@ -91,8 +94,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Change one character",
             text: "At t = {edit} the network now reads a different character. Under each column, Δ says how far \
-                   its state has moved. Follow Δ to the right: how soon it fades hints at how long the network \
-                   remembers one character. Click any character and type another.",
+                   its state has moved. How soon it fades hints at how long the network remembers one character.\n\n\
+                   ! Follow Δ to the right. Then click any character and type another.",
             set: |link| {
                 link.rnn.columns = 64;
                 link.rnn.edit = 5;
@@ -103,7 +106,8 @@ pub const SCRIPT: Script = Script {
             title: "Thrown off",
             text: "To write, the network draws a character and then reads it, as if you had written it. Here one \
                    odd character is forced on it, at place {odd}. The stronger the color, the greater the \
-                   surprise. An LSTM, a cell from a later chapter, writes too. Which recovers sooner?\n\n\
+                   surprise. An LSTM, a cell from a later chapter, writes too.\n\n\
+                   ! Compare the two: which recovers sooner?\n\n\
                    + What becomes of a mistake?\n\n\
                    Whatever the network writes becomes its past, mistakes included. A model that reads its own \
                    output is called [autoregressive](autoregressive).\n\n\

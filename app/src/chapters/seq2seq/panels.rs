@@ -158,9 +158,14 @@ pub fn lengths(page: Page) -> AnyView {
                 points.collect::<Vec<_>>()
             };
             let half = (step / 2.0 / 20.0).floor() * 20.0;
-            let mut series = vec![Line::new("now", Hue::Second, Dash::Solid, at(step))];
+            let mut series = vec![Line::new("correct now", Hue::Second, Dash::Solid, at(step))];
             if half >= 20.0 {
-                series.push(Line::new(format!("step {half}"), Hue::Muted, Dash::Dashed, at(half)));
+                series.push(Line::new(
+                    format!("at step {half}"),
+                    Hue::Muted,
+                    Dash::Dashed,
+                    at(half),
+                ));
             }
             Lines {
                 x_label: "source length".to_owned(),

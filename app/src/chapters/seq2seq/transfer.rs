@@ -17,7 +17,10 @@ use crate::figures::{
     theme::{Colors, use_colors},
     token,
 };
-use crate::reactive::{effect, memo};
+use crate::{
+    pointer::worded,
+    reactive::{effect, memo},
+};
 
 /// What is drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -160,7 +163,7 @@ pub fn TransferFigure(
                 aria-pressed=move || (chosen.get() == Some(column)).to_string()
                 aria-label=label
                 on:click=move |_| on_pick.run(column)>
-                <span class="transfer-token" class:is-long=move || step.with(|s| s.token.chars().nth(1).is_some())>
+                <span class="transfer-token" class:is-long=move || there.get() && step.with(|s| s.token.chars().nth(1).is_some())>
                     {move || if there.get() { token::mark(&step.with(|s| s.token.clone())) } else { "·".to_owned() }}
                 </span>
                 <i class="transfer-bar" aria-hidden="true">
@@ -247,10 +250,8 @@ fn legend(data: &Transfer, shown: usize, chosen: Option<usize>) -> String {
         Some(chosen) if shown >= data.written.len() && least(chosen) => "the least likely",
         _ => "written last",
     };
-    // One line, as what takes its place.
-    format!(
-        "Bar: probability. Shaded: {shaded}. Point at a state; click a character to stop there."
-    )
+    let legend = format!("Bar: probability. Shaded: {shaded}. Click a character to stop there.");
+    worded(&legend).into_owned()
 }
 
 /// What is under the pointer or the focus.

@@ -108,7 +108,7 @@ pub const SCRIPT: Script = Script {
             text: "A translation rarely has as many words as its source, and their order often differs. So in 2014 two \
                    groups, around Cho and around Sutskever, used two networks: one reads the whole source, and the \
                    other writes. Here you train such a pair to write {task}.\n\n\
-                   Look above the figure: did it get this one right?",
+                   ! Is the answer above the figure right? Try a source of two letters.",
             set: |_| {},
             asks: &[],
         },
@@ -117,8 +117,9 @@ pub const SCRIPT: Script = Script {
             text: "The [encoder](encoder) reads the source, one character per step. Only then does the \
                    [decoder](decoder) write, until it writes *end*, so the answer may be longer or shorter than the \
                    source.\n\n\
-                   Press “Write one more” to follow it. At every step the decoder is given the encoder’s last state, \
-                   [c](#seq2seq-c hidden), and the character it wrote before.\n\n\
+                   At every step the decoder is given the encoder’s last state, [c](#seq2seq-c hidden), and the character it \
+                   wrote before.\n\n\
+                   ! Press “Write one more” to follow it.\n\n\
                    + What if it guesses wrong in training?\n\n\
                    In training, the decoder’s next input is always the right character, even if it guessed wrong. This \
                    is [teacher forcing](teacher-forcing).",
@@ -131,7 +132,7 @@ pub const SCRIPT: Script = Script {
                    last [state](hidden-state). It has {hidden} numbers, whether the source has 2 letters or \
                    10. This narrow neck is the **bottleneck** of the [encoder-decoder](encoder-decoder), or \
                    **seq2seq** model.\n\n\
-                   Point at the letters on the left: which of them moved the state most?\n\n\
+                   ! Point at the letters on the left: which of them moved the state most?\n\n\
                    + Can an early letter get lost?\n\n\
                    Yes. What a later letter pushes out of the state is gone.",
             set: |_| {},
@@ -141,8 +142,8 @@ pub const SCRIPT: Script = Script {
             title: "Accuracy and length",
             text: "When is one vector too small? The curve shows how many [held-out](held-out) answers are \
                    correct to the last character, by length of source. Right of the mark, sources are longer \
-                   than any in training. Press Train: at which length does the curve rise next? Dashed: the \
-                   curve halfway through training so far. {lengths}",
+                   than any in training. Dashed: the curve halfway through training so far. {lengths}\n\n\
+                   ! Press Train: at which length does the curve rise next?",
             set: |link| {
                 link.seq2seq.example = 2;
                 link.view = "lengths".to_owned();
@@ -152,7 +153,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A narrower neck",
             text: "If the neck is the trouble, a narrower one should make it worse. Here the vector has only {hidden} \
-                   numbers. Press Train: at which lengths does the curve rise?\n\n\
+                   numbers.\n\n\
+                   ! Press Train: at which lengths does the curve rise?\n\n\
                    The first experiment under “Try it” compares 32 numbers with 8.",
             set: |link| {
                 link.seq2seq.hidden = 8;
@@ -179,7 +181,7 @@ pub const SCRIPT: Script = Script {
             title: "What must be kept",
             text: "The vector has to keep only what the answer needs. “The 3rd of May 1998” has 19 characters, but its \
                    answer needs only a day, a month and a year. So far {dates} of the held-out dates are correct.\n\n\
-                   Train, then type a date of your own.",
+                   ! Train, then type a date of your own.",
             set: |link| link.seq2seq.task = PairTask::Dates,
             asks: &["seq2seq-date"],
         },
@@ -188,8 +190,7 @@ pub const SCRIPT: Script = Script {
             text: "So far decoding was **greedy**: always the likeliest character. But a likely start may have \
                    only unlikely endings. [Beam search](beam-search) continues several beginnings, the \
                    **beam**, and keeps the likeliest few.\n\n\
-                   Press “Find one”: it looks for a held-out source only the beam gets right. How much \
-                   likelier is its answer? Then type your own source.\n\n\
+                   ! Press “Find one”: it looks for a held-out source only the beam gets right. How much likelier is its answer?\n\n\
                    + How likely is a whole answer?\n\n\
                    Its probability is the product of its characters’ probabilities. The table shows what the \
                    search found.",

@@ -72,6 +72,8 @@ pub struct Board {
     pub name: &'static str,
     pub title: &'static str,
     pub knobs: &'static [Knob],
+    /// The knob that the story asks for, which stands ahead of the others.
+    pub first: usize,
     /// The numbers are the knobs', and behind them what else the view sets.
     pub draw: Draw,
     /// What stands over the grips, and is none itself.
@@ -112,6 +114,12 @@ impl Knob {
     fn decimals(&self) -> usize {
         if self.step < 0.1 { 2 } else { 1 }
     }
+}
+
+/// A number's place on the map of signed values, for the strip of cells that a list is in later chapters.
+fn cell(value: f64, knob: &Knob) -> String {
+    let share = 100.0 * value.abs() / knob.most.max(-knob.least);
+    format!("--share:{share}%;--end:var(--signed-{})", if value < 0.0 { "low" } else { "high" })
 }
 
 /// What is on show: the numbers of the knobs and what else the view sets.
@@ -158,7 +166,9 @@ pub fn BoardView(
             numbers.set(next);
         }
     };
-    let knob = move |(at, knob): (usize, &'static Knob)| {
+    let knob = move |place: usize| {
+        let at = (board.first + place) % board.knobs.len();
+        let knob = &board.knobs[at];
         let value = memo(move || all.with(|all| all.get(at).copied().unwrap_or_default()));
         let moved = move |event: ev::Event| {
             if let Some(value) = read_number(&event_target_value(&event)) {
@@ -171,7 +181,9 @@ pub fn BoardView(
                 <input type="range" min=knob.least max=knob.most step=knob.step
                     data-testid=format!("{}-knob-{at}", board.name)
                     prop:value=move || value.get().to_string() on:input=moved/>
-                <output translate="no">{move || shown(value.get(), knob.decimals())}</output>
+                <output translate="no" style=move || cell(value.get(), knob)>
+                    {move || shown(value.get(), knob.decimals())}
+                </output>
             </label>
         }
     };
@@ -191,7 +203,7 @@ pub fn BoardView(
                     {move || (board.says)(&all.get())}
                 </p>
                 <div class="knobs" role="group" aria-label="Numbers to move">
-                    {board.knobs.iter().enumerate().map(knob).collect_view()}
+                    {(0..board.knobs.len()).map(knob).collect_view()}
                 </div>
                 <dl class="start-lines" data-testid=format!("{}-lines", board.name)>
                     {move || lines.get().into_iter().map(line).collect_view()}

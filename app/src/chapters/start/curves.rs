@@ -156,6 +156,7 @@ pub const NUDGE: Board = Board {
         Knob { name: "place w", hue: PLACE, least: -2.0, most: 2.0, step: 0.1 },
         Knob { name: "nudge h", hue: NUDGED, least: 0.01, most: 1.0, step: 0.01 },
     ],
+    first: 1,
     draw: draw_nudge,
     lines: nudge_lines,
     over: nothing,
@@ -273,6 +274,7 @@ pub const VALLEY: Board = Board {
         Knob { name: "start w", hue: START, least: -2.2, most: 2.2, step: 0.1 },
         Knob { name: "rate", hue: SLOPE, least: 0.01, most: 1.5, step: 0.01 },
     ],
+    first: 6,
     draw: draw_valley,
     lines: valley_lines,
     over: draw_ball,
@@ -480,9 +482,7 @@ fn valley_says(numbers: &[f64]) -> String {
     } else {
         "It rests, but not in the deepest place. The ground is level here, so it can’t go on."
     };
-    let again =
-        if is_at_rest(numbers) { " Press “Back to the start” to walk again." } else { "" };
-    format!("After {count} the height is {}. {fate}{again}", shown(height, 2))
+    format!("After {count} the height is {}. {fate}", shown(height, 2))
 }
 
 #[cfg(test)]

@@ -226,6 +226,7 @@ pub const ARROWS: Board = Board {
         knob("b₁", B, REACH),
         knob("b₂", B, REACH),
     ],
+    first: 0,
     draw: draw_arrows,
     lines: arrow_lines,
     over: nothing,
@@ -337,13 +338,12 @@ fn arrows_say(numbers: &[f64]) -> String {
             let Some(angle) = angle(a, b) else {
                 return "One of the arrows has no length, so the dot product is 0.".to_owned();
             };
-            let product = dot(a, b);
-            let verdict = match product {
-                p if p.abs() < 0.005 => "That is a right angle, so the dot product is 0.",
-                p if p > 0.0 => "That is less than a right angle, so the dot product is positive.",
-                _ => "That is more than a right angle, so the dot product is negative.",
+            let verdict = match dot(a, b) {
+                p if p.abs() < 0.005 => "a right angle: the dot product is 0.",
+                p if p > 0.0 => "less than a right angle: the dot product is positive.",
+                _ => "more than a right angle: the dot product is negative.",
             };
-            format!("The angle between them is {}°. {verdict}", shown(angle, 0))
+            format!("The angle is {}°, {verdict}", shown(angle, 0))
         }
         _ => format!(
             "a goes {} across and {} up; b goes {} across and {} up.",
@@ -373,6 +373,7 @@ pub const MATRIX: Board = Board {
         knob("w₃₁", ROWS[2], MATRIX_REACH),
         knob("w₃₂", ROWS[2], MATRIX_REACH),
     ],
+    first: 0,
     draw: draw_matrix,
     lines: matrix_lines,
     over: nothing,
@@ -514,8 +515,8 @@ fn matrix_says(numbers: &[f64]) -> String {
     let best = (0..3).max_by(|&a, &b| rows[a].answer.total_cmp(&rows[b].answer)).unwrap_or(0);
     let ties = (0..3).filter(|&i| rows[best].answer - rows[i].answer < 0.005).count() > 1;
     let largest = match ties {
-        true => "More than one row gives the largest answer.".to_owned(),
-        false => format!("Row {} gives the largest answer.", best + 1),
+        true => "More than one row gives the largest.".to_owned(),
+        false => format!("Row {} gives the largest.", best + 1),
     };
-    format!("Two numbers went in, and three came out: [{answers}]. {largest}")
+    format!("Two numbers in, three answers out: [{answers}]. {largest}")
 }

@@ -17,7 +17,8 @@ pub const SCRIPT: Script = Script {
             text: "To read, a computer must turn words into lists of numbers and calculate with them. \
                    In 1958 Frank Rosenblatt presented the perceptron, which multiplied each number in a list by a \
                    [weight](weight) and added up the results. Every neural network in this course still does that. \
-                   Here are the few calculations they all share. Drag an arrow to begin.\n\n\
+                   Here are the few calculations they all share.\n\n\
+                   ! Drag an arrow to begin.\n\n\
                    + Do you need this chapter?\n\n\
                    You can skip it: in later chapters, the notes on new words lead back here.",
             set: |_| {},
@@ -26,16 +27,16 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A list is an arrow",
             text: "Take a list of two numbers, such as 3 and 1. Go 3 across and 1 up, and draw an arrow there. \
-                   The list and the arrow say the same thing, so either is called a **vector**. Drag the tips of \
-                   a and b, and watch the lists.",
+                   The list and the arrow say the same thing, so either is called a **vector**.\n\n\
+                   ! Drag the tips of a and b, and watch the lists.",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "Adding lists",
             text: "To say two things with one list, add two lists of the same length, place by place. The sum carries \
-                   something of both. With arrows this is a walk: first along a, then along b. Drag a tip, and watch \
-                   the sum.\n\n\
+                   something of both. With arrows this is a walk: first along a, then along b.\n\n\
+                   ! Drag a tip, and watch the sum.\n\n\
                    + What did the first GPT add?\n\n\
                    In the next chapter each piece of text gets a list like these, only longer: its \
                    [embedding](embedding). It says what the piece is. The first GPT added a second list to it, which \
@@ -47,7 +48,8 @@ pub const SCRIPT: Script = Script {
             title: "How much do they agree?",
             text: "This time, multiply place by place and add up the results. This is the **dot product**, or [inner \
                    product](inner-product): {dot} now. It says how much two lists agree, though longer arrows count \
-                   for more. Turn b away from a: the number is 0 at a right angle, and negative beyond it.\n\n\
+                   for more.\n\n\
+                   ! Turn b away from a: the number is 0 at a right angle, and negative beyond it.\n\n\
                    + What is the broad band?\n\n\
                    It is the shadow that b drops straight onto the line of a. Multiply its length by the length of a, \
                    and you have the dot product, with a minus sign if the shadow points away from a.\n\n\
@@ -59,8 +61,8 @@ pub const SCRIPT: Script = Script {
             title: "Many questions at once",
             text: "A **matrix** is a stack of lists, its rows, drawn as a grid. Each row is an arrow, too. It \
                    asks the input x its own question; the answer is their dot product. All the answers are the \
-                   [matrix product](matrix-product). Training changes the rows’ numbers, the weights. Drag x, \
-                   then arrow 2: which answers change?",
+                   [matrix product](matrix-product). Training changes the rows’ numbers, the weights.\n\n\
+                   ! Drag x, then arrow 2: which answers change?",
             set: |link| link.view = "matrix".into(),
             asks: &[],
         },
@@ -68,8 +70,8 @@ pub const SCRIPT: Script = Script {
             title: "Scores into shares",
             text: "A model scores each letter that may follow “th.” [Softmax](softmax) turns the scores into \
                    shares of one whole, the [probabilities](probability). It raises a fixed number, about 2.72, \
-                   to the power of each score, and divides each result by their sum. Pull up the score of “a”: \
-                   its share is {share} now.\n\n\
+                   to the power of each score, and divides each result by their sum.\n\n\
+                   ! Pull up the score of “a”: its share is {share} now.\n\n\
                    + Why not keep the scores?\n\n\
                    A score can be any number. To pick a letter at random, we need each letter’s share of one \
                    whole. If you pull one score up, its share grows while all the others shrink.",
@@ -80,7 +82,8 @@ pub const SCRIPT: Script = Script {
             title: "How steep is it?",
             text: "The **slope** says how fast the error, drawn here as height, rises if you turn a weight up a \
                    little. The slopes of all weights are the [gradient](gradient). Nudge w by h, and divide the rise \
-                   by h. Make h smaller and smaller: the result approaches the slope, which is 2w on this curve.",
+                   by h.\n\n\
+                   ! Make h smaller and smaller: the result approaches the slope, which is 2w on this curve.",
             set: |link| link.view = "slope".into(),
             asks: &[],
         },
@@ -88,7 +91,8 @@ pub const SCRIPT: Script = Script {
             title: "Slopes multiply",
             text: "A model is a chain in which each link feeds the next. Here each link is a straight line, which \
                    multiplies a nudge by its slope. So the chain’s slope is the product of all slopes: the **chain \
-                   rule**. Drag a dot: a nudge of 1 now comes out as {chain}.\n\n\
+                   rule**.\n\n\
+                   ! Drag a dot: a nudge of 1 now comes out as {chain}.\n\n\
                    + How does training use this?\n\n\
                    Training works out these products from the end back to the start, which is called \
                    [backpropagation](backpropagation).",
@@ -98,8 +102,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "One step downhill",
             text: "The height here is the [loss](loss), the error of a model with a single weight w. To go down, step \
-                   against the slope. A step is the slope times a small number, the [learning rate](learning-rate). \
-                   Press “One step” a few times: where are the steps long?\n\n\
+                   against the slope. A step is the slope times a small number, the [learning rate](learning-rate).\n\n\
+                   ! Press “One step” a few times: where are the steps long?\n\n\
                    + Where does this method come from?\n\n\
                    In 1847 Augustin-Louis Cauchy described it. Think of a walker in fog, who can’t see the whole \
                    curve: feel which way is up, and step the opposite way.\n\n\
@@ -110,8 +114,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A hundred steps",
             text: "The walk stops in the nearer valley, although the other is deeper: short steps can’t climb over the \
-                   hill between them. Drag the start or the gray points: where does it end now? Then turn up the rate \
-                   until the steps jump across the valley.",
+                   hill between them.\n\n\
+                   ! Drag the start or the gray points: where does it end now? Then turn up the rate until the steps jump across \
+                   the valley.",
             set: |link| {
                 link.view = "valley".into();
                 link.start.steps = 100;

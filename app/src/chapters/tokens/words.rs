@@ -23,8 +23,8 @@ pub const SCRIPT: Script = Script {
             title: "",
             text: "Around 2015, networks that translated knew a fixed list of words, and any other word came out \
                    as “unknown.” In 2016 Sennrich, Haddow and Birch built words from frequent pieces, so any \
-                   word could be written. Such a piece of text is a [token](token). Press Merge to grow your \
-                   sentence’s pieces.",
+                   word could be written. Such a piece of text is a [token](token).\n\n\
+                   ! Press Merge to grow your sentence’s pieces.",
             set: |_| {},
             asks: &[],
         },
@@ -32,7 +32,8 @@ pub const SCRIPT: Script = Script {
             title: "A character is a number",
             text: "The list of all tokens is the [vocabulary](vocabulary), and a token’s place on that list is its \
                    **id**. In the simplest cut, each character is a token. Characters that never occur in the training \
-                   text share one id, **unknown**. Look at the ids under the characters.\n\n\
+                   text share one id, **unknown**.\n\n\
+                   ! Look at the ids under the characters.\n\n\
                    + How many ids are there?\n\n\
                    The row of characters has {character-ids} ids here, and two of them are special. One stands for the \
                    end of a line. The other is unknown: the characters that share it can’t be told apart.",
@@ -43,7 +44,8 @@ pub const SCRIPT: Script = Script {
             title: "A byte is a number too",
             text: "A computer stores any text as bytes, numbers from 0 to 255, so 256 ids are enough for every \
                    text in every language. The price is length: your sentence has {characters} tokens as \
-                   characters and {bytes} as bytes. Type an é and compare the rows.",
+                   characters and {bytes} as bytes.\n\n\
+                   ! Type an é and compare the rows.",
             set: |link| {
                 link.tokens.scheme = Scheme::Bytes;
                 link.tokens.merges = 0;
@@ -54,8 +56,8 @@ pub const SCRIPT: Script = Script {
             title: "Frequent pairs become one token",
             text: "[Byte-pair encoding](bpe) finds the two neighboring tokens that stand together most often in the \
                    text, makes them one, and does it again. Here {merges} merges have shortened the text from \
-                   {text-bytes} byte tokens to {text-pairs}, but each adds an id to the vocabulary. Press Merge and \
-                   watch both curves.",
+                   {text-bytes} byte tokens to {text-pairs}, but each adds an id to the vocabulary.\n\n\
+                   ! Press Merge and watch both curves.",
             set: |link| {
                 link.tokens.scheme = Scheme::Pairs;
                 link.tokens.merges = 40;
@@ -67,8 +69,8 @@ pub const SCRIPT: Script = Script {
             title: "An id picks a row",
             text: "An id is only a name, like the number on a locker: what counts is its row in a [table](#embedding \
                    weight). The row and the table are both called [embedding](embedding), and training changes them. A \
-                   product with a [one-hot vector](one-hot) picks the row. Click a number below the table to see its \
-                   sum.\n\n\
+                   product with a [one-hot vector](one-hot) picks the row.\n\n\
+                   ! Click a number below the table to see its sum.\n\n\
                    + How does a product pick a row?\n\n\
                    A one-hot vector is a list of numbers with a [1](#one-hot input) at the id and 0 everywhere else. \
                    Multiply each row of the table by its number in that list, and add up the rows. All rows but one \
@@ -83,7 +85,8 @@ pub const SCRIPT: Script = Script {
             title: "Tokens that behave alike",
             text: "Every row is a point, and its numbers say where it lies. If two tokens are often followed by the \
                    same tokens, similar rows serve both well. So training tends to move their points closer together. \
-                   Do vowels and consonants lie apart on the map? After many more steps, other differences dominate.\n\n\
+                   Much later, other differences dominate.\n\n\
+                   ! Look at the map: do vowels and consonants lie apart?\n\n\
                    + How does a row fit on a screen?\n\n\
                    A row has {width} numbers, but a screen has only two directions. So the map shows the two in which \
                    the points spread most, their [principal components](principal-component).",
@@ -93,8 +96,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A window makes the examples",
             text: "Cover the next token of a text, and you have an example to learn from: guess that token, the \
-                   **target**. The text has the answer. What the model may look at is its [context](context). Slide \
-                   the window: each of its {window} tokens makes one example.\n\n\
+                   **target**. The text has the answer. What the model may look at is its [context](context).\n\n\
+                   ! Slide the window: each of its {window} tokens makes one example.\n\n\
                    + What does the last column say?\n\n\
                    It says how much the target surprised the model: the less probable the model found it, the larger \
                    the number. The average over many windows is the [loss](loss), at the bottom of the page.",
@@ -109,7 +112,8 @@ pub const SCRIPT: Script = Script {
             text: "How [probable](probability) is a sentence? Multiply the probability of its first token, that \
                    of the second given the first, and so on: this is the **chain rule of probability**. A \
                    [language model](language-model) gives the factors, and one for stopping: the **end token**. Here \
-                   it reads byte pairs after {merges} merges. Point at a card.\n\n\
+                   it reads byte pairs after {merges} merges.\n\n\
+                   ! Point at a card.\n\n\
                    + Why an end token, and why logarithms?\n\n\
                    Nobody says in advance how long a sentence will be, so the model must also say when it stops.\n\n\
                    The product soon gets tiny, so people add up the logarithms of the factors instead. Each card \

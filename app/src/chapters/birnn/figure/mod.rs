@@ -115,9 +115,12 @@ pub fn TwoWayFigure(
                 <div class="birnn-band">
                     <strong>{reader.name()}</strong>
                     <span class="hint" data-testid=format!("birnn-score-{}", reader_id(reader))>
-                        {move || answers.get().map(|(right, of)| match columns.with(|c| c.ahead) {
-                            Some(ahead) => format!("guesses {ahead} ahead: {right} of {of} right here"),
-                            None => format!("guesses each letter while it is hidden: {right} of {of} right here"),
+                        {move || answers.get().map(|(right, of)| {
+                            let (what, more) = match columns.with(|c| c.ahead) {
+                                Some(ahead) => (format!("guesses {ahead} ahead"), ""),
+                                None => (String::new(), "guesses each letter while it is hidden"),
+                            };
+                            view! { {what} <span>{format!("{more}: {right} of {of} right here")}</span> }
                         })}
                     </span>
                     {beside.run(reader)}

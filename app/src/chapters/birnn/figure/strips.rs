@@ -53,7 +53,7 @@ pub fn Strips(
                 if t > 0 {
                     let lit = way.get().is_some_and(|at| if backward { t > at } else { t <= at });
                     let gap = (column * t as f64, column * (1.0 - FILLED) / 2.0);
-                    paint_arrow(&context, gap, height, backward, lit, colors);
+                    paint_arrow(&context, gap, height / 2.0, backward, lit, size.scale, colors);
                 }
             }
         });
@@ -61,25 +61,32 @@ pub fn Strips(
     view! { <canvas class="birnn-strips" node_ref=canvas aria-hidden="true"></canvas> }
 }
 
-/// An arrow in the gap around `middle`, half of which is `half` wide.
+/// An arrow at the height `y` in the gap around `middle`, half of which is `half` wide.
 fn paint_arrow(
     context: &CanvasRenderingContext2d,
     (middle, half): (f64, f64),
-    height: f64,
+    y: f64,
     backward: bool,
     lit: bool,
+    scale: f64,
     colors: &Colors,
 ) {
-    let color = if lit { colors.palette.hidden } else { colors.palette.muted };
+    let (color, stroke) =
+        if lit { (colors.palette.hidden, 2.5) } else { (colors.palette.weight, 1.5) };
     context.set_stroke_style_str(&color.css());
-    context.set_line_width(if lit { half * 0.7 } else { (half * 0.3).max(1.0) });
+    context.set_line_width(stroke * scale);
+    context.set_line_cap("round");
+    context.set_line_join("round");
+    // Clear of the strips on both sides.
+    let reach = (half - 3.0 * scale).max(0.5 * half);
+    let head = (3.5 * scale).min(reach);
     let way = if backward { -1.0 } else { 1.0 };
-    let (y, tip) = (height / 2.0, middle + way * half * 0.9);
+    let tip = middle + way * reach;
     context.begin_path();
-    context.move_to(middle - way * half * 0.9, y);
+    context.move_to(middle - way * reach, y);
     context.line_to(tip, y);
-    context.move_to(tip - way * half, y - half);
+    context.move_to(tip - way * head, y - head);
     context.line_to(tip, y);
-    context.line_to(tip - way * half, y + half);
+    context.line_to(tip - way * head, y + head);
     context.stroke();
 }

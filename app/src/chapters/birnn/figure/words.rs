@@ -1,6 +1,6 @@
 //! What a cell of the figure says, and which cells have to do with each other.
 
-use super::{At, Columns, Content, data::direction};
+use super::{At, Columns, Content, Row, data::direction};
 use crate::figures::token::{mark, spoken};
 
 /// What one cell shows.
@@ -94,6 +94,17 @@ pub fn is_target(columns: &Columns, read: At, column: usize) -> bool {
     answers && columns.ahead.is_some_and(|ahead| read.column + ahead == column)
 }
 
+/// What each model guesses about the position.
+fn guesses(columns: &Columns, column: usize) -> String {
+    let guess = |row: &Row| {
+        let Content::Answers(answers) = &row.content else { return None };
+        let said = answers.get(column)?.as_ref()?;
+        Some(format!("{} ‘{}’ ({:.2})", row.reader.name(), said.token, said.probability))
+    };
+    let each: Vec<String> = columns.rows.iter().filter_map(guess).collect();
+    format!("The models’ guesses: {}.", each.join("; "))
+}
+
 /// What is read, in a sentence with its numbers.
 pub fn sentence(columns: &Columns, read: Option<At>, editing: bool) -> String {
     let Some(At { row, column, unit }) = read else {
@@ -118,6 +129,9 @@ pub fn sentence(columns: &Columns, read: Option<At>, editing: bool) -> String {
         let wanted = wanted.filter(|_| !columns.fill_in);
         let wanted =
             wanted.map_or(String::new(), |w| format!(" The right answer here is ‘{}’.", mark(w)));
+        if hidden && columns.fill_in {
+            return format!("Hidden: {place}. {}", guesses(columns, column));
+        }
         return format!("Input {place}{what}.{wanted} What it can reach is lit.");
     };
     let change = match row.changes.get(column).copied().flatten() {

@@ -27,7 +27,7 @@ pub const SCRIPT: Script = Script {
             text: "Click the sentence to write your own, then point at a token. The arcs show how much one head \
                    looks from there at each token so far. This is [attention](attention). The small pictures are \
                    the other heads, in {blocks} layers.\n\n\
-                   Press some: do they look at different tokens?",
+                   ! Press some: do they look at different tokens?",
             set: |_| {},
             asks: &[],
         },
@@ -35,7 +35,7 @@ pub const SCRIPT: Script = Script {
             title: "Where spare weight goes",
             text: "Each small picture is one head. How many have a column of strong color at the left? Such a head \
                    puts most of its weight on the first token.\n\n\
-                   Change the sentence in the view “Attention”: does the column stay?\n\n\
+                   ! Change the sentence in the view “Attention”: does the column stay?\n\n\
                    + Why the first token?\n\n\
                    The weights of a row add up to 1, so a head must put them somewhere, even when no token is of \
                    use. That is how Xiao and others (2023) explain why large models look so much at the first few \
@@ -49,7 +49,7 @@ pub const SCRIPT: Script = Script {
             text: "In this test, the model reads {random} random tokens, then the same ones again. An \
                    **induction head** finds where the current token stood before, and looks at what came next \
                    there.\n\n\
-                   Choose a job, then press a cell with a strong color. That head opens on your sentence.\n\n\
+                   ! Choose a job, then press a cell with a strong color. That head opens on your sentence.\n\n\
                    + What are induction heads good for?\n\n\
                    It looks at a token that may come again. {best}. Such a head makes that token more probable \
                    now (Olsson and others 2022).\n\n\
@@ -64,7 +64,7 @@ pub const SCRIPT: Script = Script {
             text: "Only what leaves the last block becomes the distribution of the next token. But the **logit \
                    lens** (nostalgebraist 2020) reads the [residual stream](residual-stream) after any block, as \
                    if that block were the last.\n\n\
-                   Choose a token. Does the final guess become probable slowly, or all at once?\n\n\
+                   ! Choose a token. Does the final guess become probable slowly, or all at once?\n\n\
                    + How to read the table and the grid\n\n\
                    The table gives the best guess after each block. The grid shows how probable the final guess is \
                    there: the stronger the color, the more probable.",
@@ -76,7 +76,7 @@ pub const SCRIPT: Script = Script {
             text: "These two sentences differ in one name, and GPT-2 continues them with “Mary” and “John.” In \
                    **activation patching**, the model reads the second. But at one token, after one block, its \
                    stream becomes the first sentence’s.\n\n\
-                   Press “Patch each token.” Which swaps bring its answer back?\n\n\
+                   ! Press “Patch each token.” Which swaps bring its answer back?\n\n\
                    + Where does the answer move?\n\n\
                    Tokens before the name that differs change nothing, because their streams are the same. In \
                    the top row everything depends on that name, and in the bottom row on the last token. Between \
@@ -89,9 +89,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "How it writes",
             text: "Like every GPT, it writes one token at a time. A [cache](kv-cache) keeps the keys and values \
-                   of earlier tokens, so each new one takes less work. Change the temperature: when does it \
-                   begin to ramble?\n\n\
-                   The chapters “Choosing the next token” and “The whole machine” show it, too.",
+                   of earlier tokens, so each new one takes less work. The chapters “Choosing the next token” \
+                   and “The whole machine” show it, too.\n\n\
+                   ! Change the temperature: when does it begin to ramble?",
             set: |link| link.view = "writing".into(),
             asks: &[],
         },

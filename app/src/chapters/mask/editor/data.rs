@@ -31,8 +31,8 @@ impl Sheet {
             columns: self.tokens.clone(),
             values: cells.map(|(&w, &allowed)| if allowed { w } else { f32::NAN }).collect(),
             map: ValueMap::Probability,
-            value_name: "attention weight".into(),
-            absent: "blocked: exactly 0".into(),
+            value_name: "weight".into(),
+            absent: "blocked".into(),
         }
     }
 
@@ -44,7 +44,7 @@ impl Sheet {
     }
 
     /// A cell in a sentence.
-    pub fn describe(&self, (query, key): (usize, usize), editing: bool) -> String {
+    pub fn describe(&self, (query, key): (usize, usize)) -> String {
         let length = self.tokens.len();
         let name = |at: usize| self.tokens.get(at).map_or(String::new(), |t| token::name_at(t, at));
         let (from, to) = (name(query), name(key));
@@ -54,17 +54,12 @@ impl Sheet {
             return String::new();
         };
         let now = if allowed {
-            format!("{from} looks at {to} with weight {weight:.4}")
+            format!("{from} looks at {to}: weight {weight:.4}")
         } else {
-            format!("{from} may not look at {to}: weight exactly {weight}")
+            format!("{from} may not look at {to}: exactly {weight}")
         };
-        let wanted = self.wanted((query, key)) == Some(true);
-        let next = match (editing, wanted == allowed) {
-            (_, false) => "; you set it otherwise",
-            (false, true) => "",
-            (true, true) if allowed => "; click or Space blocks it",
-            (true, true) => "; click or Space allows it",
-        };
+        let same = self.wanted((query, key)) == Some(allowed);
+        let next = if same { "" } else { "; you set it otherwise" };
         format!("{now}{next}.")
     }
 }
@@ -81,12 +76,8 @@ mod tests {
             allowed: vec![true, false, true, true],
             wanted: vec![true, false, false, true],
         };
-        assert_eq!(
-            sheet.describe((0, 1), false),
-            "‘a’ (1) may not look at ‘␣’ (2): weight exactly 0."
-        );
-        assert!(sheet.describe((0, 1), true).ends_with("; click or Space allows it."));
-        assert!(sheet.describe((1, 0), true).contains("weight 0.2500; you set it otherwise"));
+        assert_eq!(sheet.describe((0, 1)), "‘a’ (1) may not look at ‘␣’ (2): exactly 0.");
+        assert!(sheet.describe((1, 0)).contains("weight 0.2500; you set it otherwise"));
         assert_eq!(sheet.pending(), [(1, 0)]);
         assert!(sheet.matrix().value(0, 1).is_nan());
         assert_eq!((sheet.wanted((1, 0)), sheet.wanted((0, 2))), (Some(false), None));

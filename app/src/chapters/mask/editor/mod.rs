@@ -109,8 +109,7 @@ pub fn MaskEditor(
         cancel.remove();
     });
     let describe = Callback::new(move |(query, key, _): (usize, usize, f32)| {
-        let editing = editing.get();
-        sheet.with(|sheet| sheet.describe((query, key), editing))
+        sheet.with(|sheet| sheet.describe((query, key)))
     });
     view! {
         <div class="mask-editor" class:mask-editing=move || editing.get()

@@ -45,11 +45,14 @@ fn compared(grid: &Grid, what: &str, name: &str) -> Matrix {
 pub type Shown = (Option<Arc<Layer>>, u32, bool);
 
 /// The figure, as large as its view. `row` (pressed, from 1; 0 is none), `example` and `feature`
-/// (the cell worked out) are written by it, and `children` is what steers it, beside x.
+/// (the cell worked out) are written by it, and `children` is what steers it, beside x. It says the mean
+/// that is being taken, or what was `said` of it; `most` is the number in that.
 #[component]
 pub fn CouplingFigure(
     root: NodeRef<html::Section>,
     shown: Memo<Arc<Shown>>,
+    said: Signal<Option<String>>,
+    most: Signal<Option<String>>,
     row: Slot<u32>,
     example: Slot<u32>,
     feature: Slot<u32>,
@@ -214,16 +217,11 @@ pub fn CouplingFigure(
         start: Callback::new(move |()| pointing.shown_untracked()),
     };
     let sentence = move || {
-        let (layer, reading) = (layer.get()?, reading.get()?);
-        let of_cell = || {
-            let place = pointing.shown()?;
-            let [x, y] = [0, 1].map(|part| since.describe(part, place));
-            x.zip(y)
-                .map(|(x, y)| format!("{x}; {y}."))
-                .or_else(|| reading.cell_sentence(&layer, place))
-        };
-        of_cell().or_else(|| reading.sweep_sentence(&layer))
+        let (layer, reading, place) = (layer.get()?, reading.get()?, pointing.shown()?);
+        let [x, y] = [0, 1].map(|part| since.describe(part, place));
+        x.zip(y).map(|(x, y)| format!("{x}; {y}.")).or_else(|| reading.cell_sentence(&layer, place))
     };
+    let swept = move || reading.get()?.sweep_sentence(&*layer.get()?);
     let pinned = Signal::derive(move || {
         Some((example.get().checked_sub(1)? as usize, feature.get().checked_sub(1)? as usize))
     });
@@ -244,9 +242,12 @@ pub fn CouplingFigure(
             <div class="figure-box norm-blocks" class:norm-over-batch=over_batch
                 class:norm-at-rest=move || pressed.get().0 == 0 && !undo.get()
                 style=move || format!("--rows:{}", shape.get().0.max(1))>
+                <p class="norm-verdict norm-coupling-verdict" data-testid="norm-coupling" data-most=move || most.get()>
+                    {move || swept().or_else(|| said.get())}
+                </p>
                 <div class="norm-block" role="group" aria-label="Before: x">
                     <div class="norm-head norm-head-x">
-                        <h4 data-part="x"><span class="role-input">"x"</span>" comes in"</h4>
+                        <h4 data-part="x"><span class="role-input">"x"</span><span>" comes in"</span></h4>
                         {children()}
                     </div>
                     <ol class="norm-rows">

@@ -1,0 +1,109 @@
+//! What a beat speaks of is brought into sight where the view scrolls, as on phones.
+
+use core::time::Duration;
+
+use leptos::{ev, prelude::*};
+use wasm_bindgen::JsCast;
+use web_sys::Element;
+
+use crate::{
+    controls::{Timer, use_timer},
+    reactive::effect,
+};
+
+/// The view comes on show first, and its figures once the model has answered.
+const AGAIN: Duration = Duration::from_millis(150);
+/// So often it is looked for.
+const TRIES: u32 = 200;
+/// So often it is brought into sight once it and all around it are there.
+const SETTLES: u32 = 6;
+
+/// Brings into sight what the beat in focus speaks of: `aims` are the test ids of elements in the view.
+/// Not against the learner: it ends when something is pressed or scrolled on the stage.
+pub fn use_aim(number: Memo<u32>, aims: Vec<Option<&'static str>>) {
+    let timer = use_timer();
+    effect(move || match aims.get(number.get() as usize).copied().flatten() {
+        Some(id) => seek(timer, id, TRIES),
+        None => timer.stop(),
+    });
+    let stop = move |event: &web_sys::Event| {
+        let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        if target.is_some_and(|target| target.closest(".stage").ok().flatten().is_some()) {
+            timer.stop();
+        }
+    };
+    let pressed = window_event_listener(ev::pointerdown, move |event| stop(&event));
+    let wheeled = window_event_listener(ev::wheel, move |event| stop(&event));
+    on_cleanup(move || {
+        pressed.remove();
+        wheeled.remove();
+    });
+}
+
+fn seek(timer: Timer, id: &'static str, left: u32) {
+    timer.start(AGAIN, move || {
+        let selector = format!("#stage-view [data-testid=\"{id}\"]");
+        let found = document().query_selector(&selector).ok().flatten();
+        if let Some(element) = &found {
+            bring(element);
+        }
+        let is_behind =
+            document().query_selector("[data-answers=\"behind\"]").ok().flatten().is_some();
+        let left = if found.is_some() && !is_behind { left.min(SETTLES) } else { left };
+        if left > 0 {
+            seek(timer, id, left - 1);
+        }
+    });
+}
+
+/// Scrolls whatever is between the stage and the element as far as it takes to see it; what is larger than
+/// there is room is seen from its start.
+fn bring(element: &Element) {
+    let mut parent = element.parent_element();
+    while let Some(room) = parent.filter(|room| room.id() != "stage-view") {
+        let (it, seen) = (element.get_bounding_client_rect(), room.get_bounding_client_rect());
+        let down = way([it.top(), it.bottom()], [seen.top(), seen.bottom()]);
+        let across = way([it.left(), it.right()], [seen.left(), seen.right()]);
+        // What does not scroll stays where it is.
+        if down != 0.0 {
+            room.set_scroll_top(room.scroll_top() + down.round() as i32);
+        }
+        if across != 0.0 {
+            room.set_scroll_left(room.scroll_left() + across.round() as i32);
+        }
+        parent = room.parent_element();
+    }
+}
+
+/// How far a room has to be scrolled along one axis for something to be seen in it.
+fn way([start, end]: [f64; 2], [from, to]: [f64; 2]) -> f64 {
+    if start < from { start - from } else { (end - to).min(start - from).max(0.0) }
+}
+
+/// The view from its start: nothing of it is scrolled.
+pub fn from_the_start(view: &Element) {
+    let pages = view.query_selector_all(".view-split, .view-side").ok();
+    let pages =
+        pages.into_iter().flat_map(|pages| (0..pages.length()).filter_map(move |i| pages.item(i)));
+    let pages = pages.filter_map(|page| page.dyn_into::<Element>().ok());
+    for room in [view.clone()].into_iter().chain(pages) {
+        room.set_scroll_top(0);
+        room.set_scroll_left(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::way;
+
+    #[test]
+    fn only_what_is_out_of_sight_is_scrolled_to() {
+        let room = [100.0, 300.0];
+        assert_eq!(way([120.0, 280.0], room), 0.0);
+        assert_eq!(way([350.0, 400.0], room), 100.0);
+        assert_eq!(way([50.0, 90.0], room), -50.0);
+        // Larger than the room: from its start.
+        assert_eq!(way([150.0, 900.0], room), 50.0);
+        assert_eq!(way([100.0, 900.0], room), 0.0);
+    }
+}
