@@ -245,8 +245,8 @@ fn asks(store: Store) -> String {
         false => "Open the view “Writing.” ",
     };
     let asks = match store.written.with(|written| written.step) {
-        0 => "Press Train and watch: do words come out of it?",
-        _ => "How many of its words are real?",
+        0 => "Press Train and watch: do words come out of the noise?",
+        _ => "Read a little: how many of its words are real?",
     };
     format!("{open}{asks}")
 }

@@ -118,8 +118,9 @@ fn send(inner: StoredValue<Inner, LocalStorage>, command: &Command) {
     });
 }
 
-/// After so long behind another chapter, one gives up memory.
-const AWAY: Duration = Duration::from_secs(20);
+/// After so long behind another chapter, one gives up memory: what a worker once had it never gives back, so
+/// the next must find it free.
+const AWAY: Duration = Duration::from_secs(2);
 
 /// Megabytes for the moments of a chapter: `most` while it is on show. Away for a while it keeps as many of
 /// them as a reload would bring back.

@@ -111,7 +111,7 @@ pub const SCRIPT: Script = Script {
             title: "A text it has never read",
             text: "On the training text, no table of pairs can beat the raw counts. But the last tenth of the text was \
                    [held out](held-out): neither counted nor trained on.\n\n\
-                   ! How surprised are the raw counts by it? Make your guess in the figure.\n\n\
+                   ! Guess in the figure: how surprised are the raw counts by this tenth?\n\n\
                    + What does the perplexity say?\n\n\
                    Raise e (about 2.718) to the power of the loss, and you get the [perplexity](perplexity): \
                    {perplexity} here. Your table is as unsure as if it chose among that many equally likely \

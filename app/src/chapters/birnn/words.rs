@@ -19,7 +19,7 @@ pub const SCRIPT: Script = Script {
                    that reads forward knows only the past. In 1997 Schuster and Paliwal added a second network, which \
                    reads from the end.\n\n\
                    The models here read random symbols.\n\n\
-                   ! Which of them can name the symbol {ahead} later?",
+                   ! Compare the rows: which model can name the symbol {ahead} later?",
             set: |_| {},
             asks: &[],
         },
@@ -60,9 +60,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "How far does it see?",
-            text: "What if the answer lies beyond the delay? {beyond} See at which distance the delayed model’s line \
-                   falls to chance.\n\n\
-                   ! Then set a longer delay under “Model,” train, and look again.",
+            text: "What if the answer lies beyond the delay? {beyond}\n\n\
+                   ! See at which distance the delayed model’s line falls to chance. Then set a longer delay under \
+                   “Model,” train, and look again.",
             set: |link| {
                 link.view = "accuracy".into();
                 (link.birnn.delay, link.birnn.ahead) = (2, 3);

@@ -166,9 +166,9 @@ fn apart(gap: f64, step: u32) -> &'static str {
             "For the first hundred steps both learn the same thing: which character follows which. Attention pays off \
              later."
         }
-        gap if gap.abs() < ALIKE => "They are still close together. Keep training.",
-        gap if gap > 0.0 => "That gap is what attention has brought so far.",
-        _ => "The full model is behind so far. Keep training.",
+        gap if gap.abs() < ALIKE => "So far the two losses are still close together.",
+        gap if gap > 0.0 => "The gap between the losses is what attention has brought so far.",
+        _ => "The full model is behind so far.",
     }
 }
 

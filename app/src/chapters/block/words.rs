@@ -26,7 +26,7 @@ pub const SCRIPT: Script = Script {
                    even on its training images. Their cure is the [residual connection](residual-connection): a \
                    layer adds to its input instead of replacing it. A transformer’s layers add to a \
                    [stream](#block-stream hidden) of numbers.\n\n\
-                   ! In the curves below, how does a model **without** {left-out} fare?",
+                   ! Compare the curves below: how does a model **without** {left-out} fare?",
             set: |_| {},
             asks: &[],
         },
@@ -34,7 +34,7 @@ pub const SCRIPT: Script = Script {
             title: "A stream that everyone adds to",
             text: "@ figure-block-adds\n\n\
                    Think of the [residual stream](residual-stream) as each token’s notebook: every layer reads it \
-                   and adds to it. So it ends up as a sum, and each row of the figure is a term. Color shows the \
+                   and adds to it. So it becomes a sum, and each row of the figure is a term. Color shows the \
                    term’s length: how large its numbers are, all together. Each [logit](logit) is a sum too: in the \
                    table, {largest}.\n\n\
                    + Can a layer take something back?\n\n\
@@ -48,7 +48,7 @@ pub const SCRIPT: Script = Script {
             text: "@ block-arithmetic\n\n\
                    The final norm centers and scales a term. Then the **unembedding** reads it with 24 numbers \
                    for each possible next character. Multiply place by place: the 24 products add up to the \
-                   term’s part of the logit. Here it is feed-forward 1.\n\n\
+                   term’s part of the logit. Here the term is feed-forward 1.\n\n\
                    ! Press ‹ or ›: does another term add as much?",
             set: |link| link.block.term = 4,
             asks: &["block", "block-reach"],
@@ -86,8 +86,8 @@ pub const SCRIPT: Script = Script {
             text: "A **block** is two layers, like a good meeting: first talk, then think. In attention the \
                    tokens exchange what they know. In the [feed-forward](feed-forward) layer each works by \
                    itself on what it heard. The second model now has no attention. {parted}\n\n\
-                   ! Train to step 400 or further: do the curves part?\n\n\
-                   + What can it still predict from?\n\n\
+                   ! Train to step 400 or beyond: do the curves part?\n\n\
+                   + What can that model still predict from?\n\n\
                    No token hears of another. So it must predict from the current character and its position. \
                    That is little more than counting pairs, as in the chapter on bigrams.",
             set: |link| {
@@ -101,7 +101,7 @@ pub const SCRIPT: Script = Script {
             text: "A block has two steps: **communicate, then compute**. Each line shows one term’s length in \
                    the full model’s stream. A layer wakes when its term first grows longer than the token \
                    embedding. A dot marks when.\n\n\
-                   ! Look at the dots: does training build them in that order, too?\n\n\
+                   ! Look at the dots: does training build the steps in this order?\n\n\
                    + What happened in this run, and why?\n\n\
                    In this run, {woke}. At step 0 the weights are random and small, and so is what each layer adds. Then the layers \
                    wake up, some sooner than others. The token embedding grows, too, and may overtake them again. \
@@ -114,7 +114,7 @@ pub const SCRIPT: Script = Script {
             text: "The feed-forward layer multiplies by one matrix, bends, and multiplies by another. In \
                    between, 96 [neurons](unit) each add up what they read, and the bend decides what passes. \
                    With [GELU](gelu), large sums pass; very negative ones become almost 0.\n\n\
-                   ! Each dot is a neuron: are most far out, or in the bend? Compare [ReLU](relu).",
+                   ! Each dot is a neuron: are most far out, or in the bend? Try [ReLU](relu).",
             set: |link| link.view = "neurons".into(),
             asks: &["block-bend"],
         },

@@ -46,7 +46,7 @@ pub const SCRIPT: Script = Script {
                    time](bptt) finds them all in one sweep from right to left, the **backward pass**. The slopes \
                    of one state, taken together, are its [gradient](gradient). The curve shows \
                    its length.\n\n\
-                   ! Read it from right to left.\n\n\
+                   ! Read the curve from right to left.\n\n\
                    + How do I read this curve?\n\n\
                    The length says how large the gradient with respect to a state is overall. The scale is \
                    logarithmic: equal steps down mean the same factor. What each step adds to the gradient of one \
@@ -85,9 +85,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "It can also explode",
             text: "The dotted curve belongs to a copy of the RNN, with U rescaled to a [spectral \
-                   radius](spectral-radius) of {radius}. In training, [clipping](gradient-clipping) scales a gradient that is too long down to a limit.\n\n\
-                   ! Drag the radius: well below 1 the gradient dies, and above 1 it can \
-                   [explode](exploding-gradient).\n\n\
+                   radius](spectral-radius) of {radius}. Above 1, the gradient can [explode](exploding-gradient). So in \
+                   training, [clipping](gradient-clipping) scales a gradient that is too long down to a limit.\n\n\
+                   ! Drag the radius: well below 1, the gradient dies.\n\n\
                    + What is the spectral radius?\n\n\
                    Apply U to a ripple again and again, without tanh. The length may jump up and down. But over \
                    many steps it changes, on average, by one factor per step: U’s spectral radius.\n\n\
@@ -129,7 +129,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Who remembers how far?",
-            text: "The proof is in how often each names the right letter at each gap. {accuracy}\n\n\
+            text: "The proof is in how often each model names the right letter at each gap. {accuracy}\n\n\
                    ! Make your guess below. Then train all three for a thousand steps, and compare.",
             set: |link| link.view = super::ACCURACY.into(),
             asks: &["bptt-near"],

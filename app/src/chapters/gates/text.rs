@@ -31,9 +31,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A state that stays",
             text: "To count on your fingers, raise one at each “(”, lower one at each “)”, and hold still at a \
-                   letter. The second state, the [cell state](#cell-state cell) c, has one number for each unit. \
+                   letter. The second state, the [cell state](#cell-state cell) c, has one number per unit. \
                    Here is one unit’s c beside the depth, the number of open brackets.\n\n\
-                   ! Does it follow? Press other units, too.\n\n\
+                   ! Does c follow the depth? Press other units, too.\n\n\
                    + How well does a unit count?\n\n\
                    How well a unit follows is measured by its [correlation](correlation) r with the depth. At 1 it \
                    follows exactly, at −1 exactly upside down, and at 0 not at all. {best}\n\n\
@@ -90,7 +90,7 @@ pub const SCRIPT: Script = Script {
             text: "@ gates-edit-bar\n\n\
                    To learn what a part is for, stop it and see what breaks. What if the forget gate of the framed \
                    unit is held shut? Crosses mark wrong answers.\n\n\
-                   ! Guess first, then hold it shut: use the button under your answer, or press a cell in its row.\n\n\
+                   ! Guess first, then hold the gate shut: use the button under your answer, or press a cell in its row.\n\n\
                    + What does this break?\n\n\
                    A unit whose forget gate is shut starts from nothing at every step. The bars show how probable \
                    the model finds the right answer. An outline shows the bar as it would be with nothing held. \

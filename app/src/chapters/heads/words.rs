@@ -28,7 +28,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "One head, one question",
             text: "Take “Ann helped Bob, so he thanked…” To guess the next word, “thanked” asks two questions: who \
-                   is “he”, and who helped? But one row of [attention](attention) gives only one average. The model \
+                   is “he,” and who helped? But one row of [attention](attention) gives only one average. The model \
                    now has one head in each layer. The figure shows it: each token has one row of weights for all \
                    its questions.\n\n\
                    + What does an average hide?\n\n\
@@ -105,8 +105,7 @@ pub const SCRIPT: Script = Script {
             title: "A whole layer gone",
             text: "All heads of layer 1 are off. Those of layer 2 still look around, but no head below has \
                    gathered anything for them.\n\n\
-                   ! Together, do the four cost as much as their separate costs, added up? Find the cost of each in the \
-                   view “Numbers.”",
+                   ! Find the cost of each head in the view “Numbers.” Do the four together cost as much as the sum?",
             set: |link| {
                 link.view = "heads".into();
                 link.many_heads.switching = true;

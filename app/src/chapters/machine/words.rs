@@ -20,7 +20,7 @@ pub const SCRIPT: Script = Script {
                    recurrence. A year later Radford and others kept only its [decoder](decoder), and trained it to \
                    continue text. Large [language models](language-model) still follow this plan. Here your GPT \
                    reads your sentence, one row per [token](token).\n\n\
-                   ! Read a row from left to right. Press Train, and watch the numbers move.",
+                   ! Read a row from left to right. Then press Train, and watch the numbers move.",
             set: |_| {},
             asks: &[],
         },

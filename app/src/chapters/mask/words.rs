@@ -130,10 +130,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Take it off",
-            text: "Now the same model runs with every token in sight.\n\n\
-                   ! Look at the outputs before the changed token.\n\n\
-                   They hear of a change that comes after them. No parameter has changed, so it was the \
-                   mask alone that kept the change from them.",
+            text: "Now the same model runs with every token in sight. The outputs before the changed token hear \
+                   of a change that comes after them. No parameter has changed, so it was the mask alone that \
+                   kept the change from them.\n\n\
+                   ! Look at these outputs: how far back does the change reach?",
             set: |link| {
                 link.view = "leak".into();
                 link.mask.pattern.base = Preset::Full;
@@ -159,10 +159,9 @@ pub const SCRIPT: Script = Script {
             title: "Trained where it could peek",
             text: "@ figure-mask-writing\n\n\
                    Two models train on the same text: the [loss](loss) is now {causal} with the causal mask and \
-                   {unmasked} without. On [held-out](held-out) text the next character is kept out of sight: \
-                   which model is ahead? At [inference](inference) it is not even there, so there is nothing to \
-                   copy.\n\n\
-                   ! Keep training, then read what each writes.",
+                   {unmasked} without. On [held-out](held-out) text the next character is kept out of sight. \
+                   At [inference](inference) it is not even there, leaving nothing to copy.\n\n\
+                   ! Keep training: which model is ahead on held-out text? Then read what each writes.",
             set: |link| {
                 link.view = "trained".into();
                 (link.mask.model, link.mask.pattern.base) = (Trained::Unmasked, Preset::Full);

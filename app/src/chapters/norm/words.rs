@@ -39,7 +39,7 @@ pub const SCRIPT: Script = Script {
                    almost 0. It is **saturated**: hardly any [gradient](gradient) passes, and the weights \
                    nearer the input hardly learn.\n\n\
                    The histograms show the units’ outputs, their [activations](activation).\n\n\
-                   ! Where do those of the plain network (“without”) pile up?\n\n\
+                   ! Find where the plain network’s outputs (“without”) pile up.\n\n\
                    + What pushes the sums so far from 0?\n\n\
                    Choosing the weights that a network starts with is called [initialization](initialization). \
                    Here they are too large on purpose. It is like a microphone turned up too far: every sound \

@@ -17,10 +17,10 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "To [attention](attention), “dog bites man” and “man bites dog” would be the same: its output is a \
-                   sum, and a sum has no order. So a transformer must be told where each [token](token) stands. \
+                   sum, and sums have no order. So a transformer must be told where each [token](token) stands. \
                    Here six models learn to name the n-th symbol. Only their [encoding](positional-encoding) \
                    differs: how they are told the positions.\n\n\
-                   ! Watch them train: which answers become right?",
+                   ! Watch the models train: which answers become right?",
             set: |_| {},
             asks: &[],
         },
@@ -84,8 +84,8 @@ pub const SCRIPT: Script = Script {
                    Move k positions forward, and every hand turns by k times its speed, wherever it began. So \
                    one matrix makes this step from every position.\n\n\
                    ! Drag k, and watch the dashed hands: which of them runs ahead?\n\n\
-                   + How exact is it, and what for?\n\n\
-                   The line under the matrix says how exact the step is, from this position and from others. A \
+                   + How exact is the step, and what for?\n\n\
+                   The line under the matrix says how exact it is, from this position and from others. A \
                    model may want to look “k places back.” Vaswani and his colleagues hoped that such turns \
                    would make this easy to learn.",
             set: |link| {
@@ -114,7 +114,7 @@ pub const SCRIPT: Script = Script {
                    Rotary encoding turns [queries](query) and [keys](key) by their positions, so the score of \
                    two symbols depends only on their distance. ALiBi only favors what is near: it can hardly \
                    pick the n-th. The models start over, counting from the end. The curves show which \
-                   learns it.\n\n\
+                   learn this.\n\n\
                    ! Look along a diagonal: are the scores the same?\n\n\
                    + Why only the distance?\n\n\
                    Does a word matter because it is word number 412, or because it came right before? Rotary and \
@@ -132,7 +132,7 @@ pub const SCRIPT: Script = Script {
                    The models start over, and count from the first symbol again. In training no sequence has more \
                    than 8 symbols, but the figure goes up to 24. Right of the mark the models must **extrapolate**: \
                    go beyond what they have seen.\n\n\
-                   ! Watch them train: which lines hold up right of the mark, and which drop?",
+                   ! Watch them train: right of the mark, which lines hold up, and which drop?",
             set: |link| link.view = "longer".into(),
             asks: &[],
         },

@@ -179,8 +179,8 @@ fn notes(head: &Head) -> String {
                 .to_owned()
         }
         Memory::Other => format!(
-            "The other text, “{}”, begins the text it learns from. This model was never trained to look there, \
-             so the weights need not make sense. Only the arithmetic is the same. ",
+            "The other text is “{}” and begins what this model learns from. The model was never trained to look \
+             there, so the weights need not make sense. Only the arithmetic is the same. ",
             head.memory_tokens.concat()
         ),
     };

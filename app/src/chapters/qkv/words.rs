@@ -25,10 +25,10 @@ pub const SCRIPT: Script = Script {
             title: "An inner product in place of the little network",
             text: "@ inspector-all-terms\n\n\
                    Each token makes three vectors. Its [query](query) [q](#q query) says what it looks for, \
-                   its [key](key) [k](#k key) how it is found, its [value](value) [v](#v value) what it hands \
+                   its [key](key) [k](#k key) how it is found, and its [value](value) [v](#v value) what it hands \
                    over. The [inner product](inner-product) of q and k is their score, and \
                    [softmax](softmax) turns scores into shares.\n\n\
-                   ! Which product in the sum is the largest? Then click another cell.\n\n\
+                   ! Find the largest product in the sum. Then click another cell.\n\n\
                    + How can “who” find “fox”?\n\n\
                    If its query fits the key of “fox,” it gets a large share of the value of “fox.” Here each \
                    token is a single character, so no token is a whole word: in layer 1 a token knows only its \

@@ -94,7 +94,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Change one character",
             text: "At t = {edit} the network now reads a different character. Under each column, Δ says how far \
-                   its state has moved. How soon it fades hints at how long the network remembers one character.\n\n\
+                   its state has moved. How soon Δ fades hints at how long the network remembers one character.\n\n\
                    ! Follow Δ to the right. Then click any character and type another.",
             set: |link| {
                 link.rnn.columns = 64;

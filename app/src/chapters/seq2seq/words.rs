@@ -119,7 +119,7 @@ pub const SCRIPT: Script = Script {
                    source.\n\n\
                    At every step the decoder is given the encoder’s last state, [c](#seq2seq-c hidden), and the character it \
                    wrote before.\n\n\
-                   ! Press “Write one more” to follow it.\n\n\
+                   ! Press “Write one more” to follow along.\n\n\
                    + What if it guesses wrong in training?\n\n\
                    In training, the decoder’s next input is always the right character, even if it guessed wrong. This \
                    is [teacher forcing](teacher-forcing).",
@@ -142,7 +142,7 @@ pub const SCRIPT: Script = Script {
             title: "Accuracy and length",
             text: "When is one vector too small? The curve shows how many [held-out](held-out) answers are \
                    correct to the last character, by length of source. Right of the mark, sources are longer \
-                   than any in training. Dashed: the curve halfway through training so far. {lengths}\n\n\
+                   than any in training. The dashed curve is from halfway through training so far. {lengths}\n\n\
                    ! Press Train: at which length does the curve rise next?",
             set: |link| {
                 link.seq2seq.example = 2;
@@ -190,7 +190,7 @@ pub const SCRIPT: Script = Script {
             text: "So far decoding was **greedy**: always the likeliest character. But a likely start may have \
                    only unlikely endings. [Beam search](beam-search) continues several beginnings, the \
                    **beam**, and keeps the likeliest few.\n\n\
-                   ! Press “Find one”: it looks for a held-out source only the beam gets right. How much likelier is its answer?\n\n\
+                   ! Press “Find one”: it looks for a held-out source that only the beam gets right. How much likelier is its answer?\n\n\
                    + How likely is a whole answer?\n\n\
                    Its probability is the product of its characters’ probabilities. The table shows what the \
                    search found.",

@@ -49,7 +49,7 @@ pub const SCRIPT: Script = Script {
             text: "This time, multiply place by place and add up the results. This is the **dot product**, or [inner \
                    product](inner-product): {dot} now. It says how much two lists agree, though longer arrows count \
                    for more.\n\n\
-                   ! Turn b away from a: the number is 0 at a right angle, and negative beyond it.\n\n\
+                   ! Turn b away from a: the dot product is 0 at a right angle, and negative beyond it.\n\n\
                    + What is the broad band?\n\n\
                    It is the shadow that b drops straight onto the line of a. Multiply its length by the length of a, \
                    and you have the dot product, with a minus sign if the shadow points away from a.\n\n\
@@ -115,7 +115,7 @@ pub const SCRIPT: Script = Script {
             title: "A hundred steps",
             text: "The walk stops in the nearer valley, although the other is deeper: short steps can’t climb over the \
                    hill between them.\n\n\
-                   ! Drag the start or the gray points: where does it end now? Then turn up the rate until the steps jump across \
+                   ! Drag the start or the gray points: where does the walk end now? Then turn up the rate until the steps jump across \
                    the valley.",
             set: |link| {
                 link.view = "valley".into();

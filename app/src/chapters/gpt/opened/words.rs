@@ -27,7 +27,7 @@ pub const SCRIPT: Script = Script {
             text: "Click the sentence to write your own, then point at a token. The arcs show how much one head \
                    looks from there at each token so far. This is [attention](attention). The small pictures are \
                    the other heads, in {blocks} layers.\n\n\
-                   ! Press some: do they look at different tokens?",
+                   ! Press a few heads: do they look at different tokens?",
             set: |_| {},
             asks: &[],
         },
@@ -51,7 +51,7 @@ pub const SCRIPT: Script = Script {
                    there.\n\n\
                    ! Choose a job, then press a cell with a strong color. That head opens on your sentence.\n\n\
                    + What are induction heads good for?\n\n\
-                   It looks at a token that may come again. {best}. Such a head makes that token more probable \
+                   Each looks at a token that may come again. {best}. Such a head makes that token more probable \
                    now (Olsson and others 2022).\n\n\
                    So a model can continue what it has read once, even nonsense. In this test, its [loss](loss) \
                    is {copies}. If the second number is much lower, it copies. To see this yourself, write a \
@@ -76,7 +76,7 @@ pub const SCRIPT: Script = Script {
             text: "These two sentences differ in one name, and GPT-2 continues them with “Mary” and “John.” In \
                    **activation patching**, the model reads the second. But at one token, after one block, its \
                    stream becomes the first sentence’s.\n\n\
-                   ! Press “Patch each token.” Which swaps bring its answer back?\n\n\
+                   ! Press “Patch each token.” Which swaps bring back the first sentence’s answer?\n\n\
                    + Where does the answer move?\n\n\
                    Tokens before the name that differs change nothing, because their streams are the same. In \
                    the top row everything depends on that name, and in the bottom row on the last token. Between \
@@ -90,8 +90,8 @@ pub const SCRIPT: Script = Script {
             title: "How it writes",
             text: "Like every GPT, it writes one token at a time. A [cache](kv-cache) keeps the keys and values \
                    of earlier tokens, so each new one takes less work. The chapters “Choosing the next token” \
-                   and “The whole machine” show it, too.\n\n\
-                   ! Change the temperature: when does it begin to ramble?",
+                   and “The whole machine” show this, too.\n\n\
+                   ! Change the temperature: when does the model begin to ramble?",
             set: |link| link.view = "writing".into(),
             asks: &[],
         },
