@@ -91,7 +91,7 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
         if let Some(row) = hidden.get() {
             let n = picture.columns.len();
             picture.values[row * n..(row + 1) * n].fill(f32::NAN);
-            picture.absent = "hidden, or nothing followed it".to_owned();
+            picture.absent = "hidden or unseen".to_owned();
         }
         Some(picture)
     });
