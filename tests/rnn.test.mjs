@@ -124,7 +124,7 @@ test("it plays by itself to the end and can be stopped", async (t) => {
 });
 
 test("only the columns in view are drawn, and the overview scrolls to any", async (t) => {
-  const page = await open(t, "&rnn-columns=64");
+  const page = await open(t, "&rnn-columns=64", { viewport: { width: 1100, height: 800 } });
   await columns(page, 30);
   // It begins at the first step.
   await byId(page, "rnn-column-1").waitFor();

@@ -32,6 +32,7 @@ mod together;
 mod twin;
 mod undo;
 
+pub use aim::bring_into_sight;
 use attempt::Try;
 pub use frame::{ChapterFrame, use_part};
 pub use history::History;

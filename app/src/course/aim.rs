@@ -45,7 +45,7 @@ fn seek(timer: Timer, id: &'static str, left: u32) {
         let selector = format!("#stage-view [data-testid=\"{id}\"]");
         let found = document().query_selector(&selector).ok().flatten();
         if let Some(element) = &found {
-            bring(element);
+            bring_into_sight(element);
         }
         let is_behind =
             document().query_selector("[data-answers=\"behind\"]").ok().flatten().is_some();
@@ -58,7 +58,7 @@ fn seek(timer: Timer, id: &'static str, left: u32) {
 
 /// Scrolls whatever is between the stage and the element as far as it takes to see it; what is larger than
 /// there is room is seen from its start.
-fn bring(element: &Element) {
+pub fn bring_into_sight(element: &Element) {
     let mut parent = element.parent_element();
     while let Some(room) = parent.filter(|room| room.id() != "stage-view") {
         let (it, seen) = (element.get_bounding_client_rect(), room.get_bounding_client_rect());

@@ -173,10 +173,15 @@ impl Axis {
             }
             return vec![labeled(self.from), labeled(self.to)];
         }
-        let distance = tick_distance(self.to - self.from, most);
-        let first = (self.from / distance - 1e-6).ceil() as i64;
-        let last = (self.to / distance + 1e-6).floor() as i64;
-        (first..=last).map(|i| labeled(i as f64 * distance)).collect()
+        let round = |most: f64| {
+            let distance = tick_distance(self.to - self.from, most);
+            let first = (self.from / distance - 1e-6).ceil() as i64;
+            let last = (self.to / distance + 1e-6).floor() as i64;
+            (first..=last).map(|i| labeled(i as f64 * distance)).collect::<Vec<_>>()
+        };
+        // One alone says nothing of the scale.
+        let few = round(most);
+        if few.len() < 2 { round(2.0 * most) } else { few }
     }
 }
 
@@ -323,6 +328,9 @@ mod tests {
         assert_eq!(labels(linear, 6.0), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
         let signed = Axis::over([-1.7, 2.0].into_iter(), None, false, true);
         assert_eq!(labels(signed, 6.0), ["−2", "−1", "0", "1", "2"]);
+        assert_eq!(labels(signed, 1.5), ["−2", "0", "2"]);
+        let steps = Axis { from: 1.0, to: 32.0, log: false };
+        assert_eq!(labels(steps, 2.0), ["10", "20", "30"]);
         let log = Axis::over([0.0, 3e-9, 40.0].into_iter(), None, true, false);
         near((log.from, log.to), (2e-9, 50.0));
         assert_eq!(labels(log, 6.0), ["10⁻⁸", "10⁻⁶", "0.0001", "0.01", "1"]);

@@ -13,6 +13,7 @@ use super::{
     units::follows,
 };
 use crate::{
+    course::bring_into_sight,
     figures::{StepRow, token},
     reactive::memo,
 };
@@ -59,10 +60,9 @@ pub fn Circuit(gates: Gates) -> impl IntoView {
 
 /// Brings the sum of the box that was pressed into sight, which on a phone is below.
 fn show_line() {
-    let Ok(Some(line)) = document().query_selector(".gates-line") else { return };
-    let Ok(Some(view)) = line.closest(".view") else { return };
-    let below = line.get_bounding_client_rect().bottom() - view.get_bounding_client_rect().bottom();
-    view.set_scroll_top(view.scroll_top() + below.max(0.0).ceil() as i32);
+    if let Ok(Some(line)) = document().query_selector(".gates-line") {
+        bring_into_sight(&line);
+    }
 }
 
 /// Goes from unit to unit.

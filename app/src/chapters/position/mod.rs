@@ -24,7 +24,7 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
     course::{ChapterFrame, StageView, further, use_lab, use_provenance},
-    figures::{Dash, Hue, Matrix, Provenance},
+    figures::{Dash, Hue, Matrix, Provenance, four_decimals},
     questions::{Answered, use_answer},
     reactive::memo,
     store::Store,
@@ -102,14 +102,10 @@ fn numbered(matrix: Memo<Matrix>) -> Callback<(usize, usize, f32), String> {
             let (Some(at), Some(along)) = (m.rows.get(row), m.columns.get(column)) else {
                 return String::new();
             };
-            let value = if value.is_finite() { signed(value) } else { m.absent.clone() };
+            let value = if value.is_finite() { four_decimals(value) } else { m.absent.clone() };
             format!("{} {at}, {} {along}: {value}", m.row_axis, m.column_axis)
         })
     })
-}
-
-fn signed(value: f32) -> String {
-    format!("{value:.4}").replace('-', "−")
 }
 
 /// The engine's sentences have straight apostrophes.

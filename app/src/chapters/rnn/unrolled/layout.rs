@@ -5,7 +5,7 @@ use crate::figures::motion::Between;
 /// Narrowest column, in which four letters with their bars can still be read.
 const NARROWEST: f64 = 46.0;
 /// Narrowest column where that brings the whole sentence into view; its bars lie behind their letters.
-const TIGHT: f64 = 30.0;
+const TIGHT: f64 = 24.0;
 /// Widest column for each pixel of height: a single cell should not become a billboard, and the first
 /// columns to be unrolled should leave those before them where they are.
 const WIDEST: f64 = 0.3;
@@ -293,6 +293,8 @@ mod tests {
     fn a_whole_sentence_fits_beside_the_story() {
         let layout = Layout::new(1004.0, 520.0, 30, 30, false);
         assert!(layout.width() <= 1004.0 && layout.column >= TIGHT, "{layout:?}");
+        let small = Layout::new(844.0, 400.0, 30, 30, false);
+        assert!(small.width() <= 844.0, "{small:?}");
         let phone = Layout::new(366.0, 206.0, 30, 30, false);
         assert!(phone.heads > 0 && phone.column == NARROWEST, "{phone:?}");
     }
