@@ -58,6 +58,21 @@ pub fn ExportMenu(figure: &'static str, choices: Vec<Choice>) -> impl IntoView {
     let film = png.map(|png| Choice { id: FILM, label: "Film of the run", ..png });
     let details = NodeRef::<html::Details>::new();
     let problem = RwSignal::new("");
+    // Where the picture's numbers stand above it there is no room over them.
+    let downward = RwSignal::new(false);
+    let place = move |_| {
+        let Some(details) = details.get_untracked().filter(|details| details.open()) else {
+            return;
+        };
+        let menu =
+            details.last_element_child().map(|menu| menu.get_bounding_client_rect().height());
+        let view = details.closest(".view").ok().flatten();
+        if let Some((height, view)) = menu.zip(view) {
+            let (own, view) = (details.get_bounding_client_rect(), view.get_bounding_client_rect());
+            let (above, below) = (own.top() - view.top(), view.bottom() - own.bottom());
+            downward.set(above < height && above < below);
+        }
+    };
     let close = move || {
         if let Some(details) = details.get_untracked() {
             details.set_open(false);
@@ -99,7 +114,7 @@ pub fn ExportMenu(figure: &'static str, choices: Vec<Choice>) -> impl IntoView {
         }
     });
     view! {
-        <details class="export" node_ref=details on:keydown=on_key>
+        <details class="export" class:export-down=downward node_ref=details on:keydown=on_key on:toggle=place>
             <summary data-testid=format!("export-{figure}")>"Export"</summary>
             <div class="export-menu">
                 {buttons.collect_view()} <p role="status" class="export-problem">{problem}</p>
