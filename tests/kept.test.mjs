@@ -565,6 +565,42 @@ test("a chapter goes on where it was left, to the same losses, with its curve an
   await left(page).waitFor({ state: "detached" });
 });
 
+test("a chapter long left gives up its engine, and comes back as it was left", async (t) => {
+  // What happens after half a minute happens at once.
+  const hasten = () => {
+    const later = window.setTimeout.bind(window);
+    window.setTimeout = (then, wait, ...more) => later(then, wait === 30_000 ? 0 : wait, ...more);
+  };
+  const page = await site.open(t, RNN, { init: [hasten] });
+  const engines = () => page.workers().filter((worker) => worker.url().includes("engine_course")).length;
+  const leave = async () => {
+    await byId(page, "chapter-list").click();
+    await page.locator('a[href^="?chapter=gpt"]').first().click();
+    await byId(page, "chapter-gpt").waitFor();
+    await eventually(() => engines() === 0, "its worker ends");
+  };
+  const comeBack = async (step) => {
+    await page.goBack();
+    await rests(page, step);
+    assert.equal(engines(), 1);
+    assert.equal(await left(page).count(), 0, "nobody need know");
+  };
+  await rests(page, WARM);
+  const [first, drawnFirst] = [await loss(page), await curve(page)];
+  await leave();
+  // The first steps are taken again, and are the same.
+  await comeBack(WARM);
+  assert.equal(await loss(page), first);
+  assert.equal(await curve(page), drawnFirst);
+  await keptAt(page, WARM + 3);
+  const [then, drawnThen] = [await loss(page), await curve(page)];
+  await leave();
+  await comeBack(WARM + 3);
+  assert.equal(await loss(page), then);
+  assert.equal(await curve(page), drawnThen);
+  await stepTo(page, WARM + 4);
+});
+
 test("a chapter of other settings begins anew, and goes on when it is as it was", async (t) => {
   const page = await site.open(t, RNN);
   await rests(page, WARM);

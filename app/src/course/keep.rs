@@ -26,6 +26,8 @@ pub struct Keep {
     reads: bool,
     /// So many steps are nobody's loss: the page takes them by itself, or they are kept already.
     base: u32,
+    /// The models were built from nothing: their first steps are the same each time.
+    anew: bool,
     /// The step of the models that were asked for last, and when that was.
     asked: (u32, f64),
     /// How often the learner wanted to begin anew: what was asked for before is kept no more.
@@ -53,9 +55,10 @@ impl Keep {
         }
     }
 
-    /// Models were built, and are kept once they have taken more than `base` steps.
-    pub fn began(&mut self, base: u32) {
-        self.base = base;
+    /// Models were built, `anew` or as some were before, and are kept once they have taken more than `base`
+    /// steps.
+    pub fn began(&mut self, base: u32, anew: bool) {
+        (self.base, self.anew) = (base, anew);
         self.asked.0 = base;
     }
 
@@ -99,6 +102,15 @@ impl Keep {
         self.states.iter().find(|kept| (&kept.spec, kept.text) == (spec, text)).cloned()
     }
 
+    /// Whether models of this come back as they are after `step` steps, `warm` of which the page takes by
+    /// itself.
+    pub fn bring_back(&self, spec: &Packed, text: u32, step: u32, warm: u32) -> bool {
+        match self.of(spec, text) {
+            Some(kept) => kept.history.last_step() == step,
+            None => self.anew && step <= warm,
+        }
+    }
+
     /// What is to be done now about the file, if nothing is under way: [`Self::done`] says when it is done.
     pub fn next(&mut self) -> Option<Due> {
         if self.busy {
@@ -116,22 +128,27 @@ impl Keep {
 
 #[cfg(test)]
 mod tests {
+    use unroll_protocol::StudyPoint;
+
     use super::*;
     use crate::course::History;
 
+    fn packed(byte: u8) -> Packed {
+        Packed::from_bytes(vec![byte])
+    }
+
     fn state(spec: u8) -> KeptStudy {
-        let packed = |byte| Packed::from_bytes(vec![byte]);
         KeptStudy { spec: packed(spec), text: 7, models: packed(0), history: History::default() }
     }
 
     fn of(keep: &Keep, spec: u8, text: u32) -> bool {
-        keep.of(&Packed::from_bytes(vec![spec]), text).is_some()
+        keep.of(&packed(spec), text).is_some()
     }
 
     #[test]
     fn only_what_was_trained_further_is_kept_and_not_too_often() {
         let mut keep = Keep::default();
-        keep.began(100);
+        keep.began(100, true);
         assert!(keep.ask(20_000.0, 100, true).is_none(), "the page took these steps by itself");
         assert!(keep.ask(20_000.0, 101, false).is_some());
         assert!(keep.ask(28_000.0, 150, false).is_none());
@@ -148,7 +165,7 @@ mod tests {
         keep.found(number, Some(state(1)));
         assert!(!keep.is_reading());
         assert!(of(&keep, 1, 7) && !of(&keep, 2, 7) && !of(&keep, 1, 8));
-        keep.began(10);
+        keep.began(10, true);
         let number = keep.ask(0.0, 11, true).unwrap();
         keep.took(number, state(2));
         assert!(of(&keep, 2, 7) && of(&keep, 1, 7), "who goes back finds the models as they were");
@@ -159,9 +176,28 @@ mod tests {
     }
 
     #[test]
+    fn only_what_is_kept_or_built_from_nothing_comes_back() {
+        let mut keep = Keep::default();
+        let back = |keep: &Keep, step| keep.bring_back(&packed(1), 7, step, 10);
+        keep.began(20, true);
+        assert!(back(&keep, 10), "the page takes these steps again");
+        assert!(!back(&keep, 11), "these a link had it take");
+        keep.began(10, false);
+        assert!(!back(&keep, 5), "models out of a file");
+        let history = || {
+            let mut history = History::new(&["loss".into()]);
+            history.push(&StudyPoint { step: 15, values: vec![Some(1.0)] });
+            history
+        };
+        keep.took(0, KeptStudy { history: history(), ..state(1) });
+        assert!(back(&keep, 15));
+        assert!(!back(&keep, 16) && !back(&keep, 10), "another state was kept");
+    }
+
+    #[test]
     fn what_is_forgotten_does_not_come_back() {
         let mut keep = Keep::default();
-        keep.began(10);
+        keep.began(10, true);
         let number = keep.ask(0.0, 11, true).unwrap();
         keep.took(number, state(1));
         assert!(keep.next().is_some_and(|due| due.is_some()), "it is written");
@@ -177,7 +213,7 @@ mod tests {
         assert_eq!(keep.next(), Some(None), "it is deleted");
         keep.done();
         assert!(keep.next().is_none());
-        keep.began(10);
+        keep.began(10, true);
         assert!(keep.ask(0.0, 13, true).is_some());
     }
 }

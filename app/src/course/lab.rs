@@ -4,29 +4,27 @@
 //! sessions share one worker, and only the chapter on show trains. The engine is always the CPU's:
 //! models this small spend more time on the way to a GPU and back than a CPU takes to compute them.
 
+mod keeping;
+mod session;
+
 use core::time::Duration;
 use std::{collections::VecDeque, rc::Rc, sync::Arc};
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Command, CommandKind, Event, Link, Packed, RunState, StudyCheckpoint, StudySpec, StudyStarted,
-    link::Chapter,
+    Command, Packed, RunState, StudyCheckpoint, StudySpec, StudyStarted, link::Chapter,
 };
 
 use super::{History, keep::Keep};
 use crate::{
     chapters,
-    controls::{grouped, use_timer},
-    figures::clock,
+    controls::use_timer,
     kept::{self, KeptStudy},
     questions::Questions,
     reactive::{effect, memo},
-    store::{Device, Opened, Opening, Severity, Source, Store, Told},
-    worker::{Deaths, EngineRoom, Incoming, SharedEngine},
+    store::{Device, Opened, Opening, Source, Store, Told},
+    worker::{Deaths, EngineRoom, SharedEngine},
 };
-
-/// Models that rest are kept so long after their last step: steps come in a row.
-const KEEP_AFTER: Duration = Duration::from_secs(1);
 
 /// A chapter's models. `Copy`: handles owned by the page's root, so that the chapter's view may
 /// come and go.
@@ -86,6 +84,8 @@ struct Inner {
     /// A text and its checksum.
     sum: Option<(Arc<str>, u32)>,
     keep: Keep,
+    /// The session was ended to give up its memory: who comes back need not know.
+    sleeps: bool,
     /// What the page says of models that go on from a kept state.
     said: Option<String>,
 }
@@ -118,29 +118,27 @@ fn send(inner: StoredValue<Inner, LocalStorage>, command: &Command) {
     });
 }
 
-/// After so long behind another chapter, one gives up memory: what a worker once had it never gives back, so
+/// After so long behind another chapter, one gives up moments: what a worker once had it never gives back, so
 /// the next must find it free.
 const AWAY: Duration = Duration::from_secs(2);
+/// And after so long its session, with the last of which the worker ends.
+const ASLEEP: Duration = Duration::from_secs(30);
 
-/// Megabytes for the moments of a chapter: `most` while it is on show. Away for a while it keeps as many of
-/// them as a reload would bring back.
-fn moments_while(active: Memo<bool>, most: Memo<u32>) -> Memo<u32> {
+/// Whether the chapter has been behind another for so long.
+fn is_away_for(active: Memo<bool>, time: Duration) -> RwSignal<bool> {
     let is_away = RwSignal::new(false);
-    let away = use_timer();
+    let timer = use_timer();
     effect(move || {
         if active.get() {
-            away.stop();
+            timer.stop();
             is_away.set(false);
         } else {
-            away.start(AWAY, move || {
+            timer.start(time, move || {
                 is_away.try_set(true);
             });
         }
     });
-    memo(move || {
-        let most = most.get();
-        if is_away.get() { most.min(StudyCheckpoint::MOST_OF_PAST) } else { most }
-    })
+    is_away
 }
 
 impl Lab {
@@ -150,7 +148,12 @@ impl Lab {
         let active = memo(move || store.link.with(|link| link.chapter == chapter));
         let (embedded, goal) = store.link.with_untracked(|link| (link.embed, link.step));
         let watched = Signal::derive(move || active.get() && store.watched.get());
-        let moments = moments_while(active, store.moments);
+        let is_away = is_away_for(active, AWAY);
+        // As many as a reload would bring back.
+        let moments = memo(move || {
+            let most = store.moments.get();
+            if is_away.get() { most.min(StudyCheckpoint::MOST_OF_PAST) } else { most }
+        });
         let questions = Questions::new(move |command| send(inner, command), watched, moments);
         let lab = Self {
             chapter,
@@ -191,9 +194,15 @@ impl Lab {
                     lab.keep(true);
                 }
             });
+            let is_long_away = is_away_for(active, ASLEEP);
+            effect(move || {
+                if is_long_away.get() {
+                    lab.sleep();
+                }
+            });
         }
         effect(move || {
-            // The engine may have died while another chapter was on show, or for good.
+            // The engine may have died while another chapter was on show, or for good; or the chapter slept.
             lab.retried.track();
             let lost = || lab.inner.with_value(|inner| inner.client.is_none());
             if lab.active.get() && lost() {
@@ -269,79 +278,6 @@ impl Lab {
         self.send(&Command::Save);
     }
 
-    /// Brings what was kept before the page was opened. Nothing is built before it is here.
-    fn read_kept(self) {
-        let number = self.inner.try_update_value(|inner| inner.keep.reading()).unwrap_or_default();
-        let then = move |read: kept::Found| {
-            let kept = read.unwrap_or_else(|sentence| {
-                self.store.notify(Severity::Refusal, sentence);
-                None
-            });
-            self.inner.update_value(|inner| inner.keep.found(number, kept));
-            self.again.notify();
-        };
-        kept::read_study(self.chapter, Box::new(then));
-    }
-
-    /// Asks for the models in order to keep them, if that is due.
-    fn keep(self, at_rest: bool) {
-        if !self.keeps || self.diverged.with_untracked(Option::is_some) {
-            return;
-        }
-        let (step, now) = (self.step.get_untracked(), clock());
-        let asked = self.inner.try_update_value(|inner| {
-            // What is asked for while others are on their way may be of either.
-            let built = inner.built.clone().filter(|_| inner.starts.is_empty())?;
-            Some((built, inner.keep.ask(now, step, at_rest)?))
-        });
-        let Some(((spec, text), number)) = asked.flatten() else { return };
-        let then = move |models| {
-            let (spec, text) = (Packed::of(&spec), self.sum(&text));
-            let history = self.history.get_untracked();
-            let kept = KeptStudy { spec, text, models, history };
-            self.inner.update_value(|inner| inner.keep.took(number, kept));
-            self.tend();
-            // The address led to a step that was left behind: when it is opened again, the models go on.
-            let leads = |link: &Link| link.chapter == self.chapter && link.step > 0;
-            if self.store.link.with_untracked(leads) {
-                self.store.link.update(|link| link.step = 0);
-            }
-        };
-        self.save(Box::new(then));
-    }
-
-    /// Does what is due about the kept file.
-    fn tend(self) {
-        let due = self.inner.try_update_value(|inner| inner.keep.next()).flatten();
-        let Some(due) = due else { return };
-        let then = move || {
-            self.inner.update_value(|inner| inner.keep.done());
-            self.tend();
-        };
-        kept::put_study(self.store, self.chapter, due, Box::new(then));
-    }
-
-    fn sum(self, text: &Arc<str>) -> u32 {
-        let known = |inner: &mut Inner| match &inner.sum {
-            Some((of, sum)) if Arc::ptr_eq(of, text) => *sum,
-            _ => {
-                let sum = kept::checksum(text.as_bytes());
-                inner.sum = Some((text.clone(), sum));
-                sum
-            }
-        };
-        self.inner.try_update_value(known).unwrap_or_default()
-    }
-
-    /// Says what became of the models, in place of what was said before; nothing, where that is `None`.
-    fn say(self, sentence: Option<String>) {
-        let said = |inner: &mut Inner| core::mem::replace(&mut inner.said, sentence.clone());
-        if let Some(said) = self.inner.try_update_value(said).flatten() {
-            self.store.notices.update(|all| all.retain(|notice| notice.sentence != said));
-        }
-        sentence.into_iter().for_each(|sentence| self.store.notify(Severity::Note, sentence));
-    }
-
     /// Whether this view is on the stage and the stage in sight: when what it shows is asked for.
     pub fn on_view(self, view: &'static str) -> Signal<bool> {
         memo(move || self.stage.get() == view).into()
@@ -400,225 +336,5 @@ impl Lab {
                 self.pause();
             }
         });
-    }
-
-    /// The kept state that models of this go on from.
-    fn kept(self, spec: &Packed, text: &Arc<str>) -> Option<Rc<KeptStudy>> {
-        let sum = self.sum(text);
-        self.inner.with_value(|inner| inner.keep.of(spec, sum))
-    }
-
-    /// Where its session is held, along with those of other chapters.
-    pub(super) fn engine(self) -> SharedEngine {
-        self.inner.with_value(|inner| inner.engine.clone())
-    }
-
-    fn start_engine(self) {
-        self.device.set(Device::Loading);
-        let receive = move |number, said| self.incoming(number, said);
-        match self.engine().join(receive) {
-            Ok(client) => self.inner.update_value(|inner| inner.client = Some(client)),
-            Err(sentence) => self.device.set(Device::Unavailable(sentence)),
-        }
-    }
-
-    fn incoming(self, number: u32, incoming: Incoming) {
-        let is_current = |client: &EngineRoom| client.number() == number;
-        match incoming {
-            _ if !self.inner.with_value(|inner| inner.client.as_ref().is_some_and(is_current)) => {}
-            Incoming::Died(reason) => self.engine_died(&reason),
-            Incoming::Event(event) => self.receive(event),
-        }
-    }
-
-    fn receive(self, event: Event) {
-        match event {
-            Event::Ready(report) => {
-                let note = Some("chosen for small models".to_owned());
-                self.device.set(Device::Ready { report, note });
-                self.ready.set(true);
-            }
-            Event::StudyStarted(started) => match started.unpack() {
-                Ok(started) => self.on_started(started),
-                Err(error) => self.problem.set(Some(error.to_string())),
-            },
-            Event::StudyProgress(progress) => {
-                self.inner.update_value(|inner| inner.deaths = Deaths::default());
-                self.history.update(|history| {
-                    for point in &progress.points {
-                        history.push(point);
-                    }
-                });
-                self.milliseconds_per_step.set(Some(progress.milliseconds_per_step));
-                self.step.set(self.history.with_untracked(History::last_step));
-                self.keep(false);
-            }
-            Event::State { state, step } => {
-                self.questions.went(state, step);
-                if state == RunState::Paused && self.keeps {
-                    let at_rest = move || {
-                        if self.state.get_untracked() == RunState::Paused {
-                            self.keep(true);
-                        }
-                    };
-                    set_timeout(at_rest, KEEP_AFTER);
-                }
-            }
-            Event::Answered { id, step, answer, more } => {
-                self.questions.answered(id, Some(Ok((step, answer))), more);
-            }
-            Event::Refused { command: CommandKind::Ask(id), reason } => {
-                self.questions.answered(id, Some(Err(reason)), false);
-            }
-            Event::Refused { command: CommandKind::StartStudy, reason } => {
-                let (start, is_last) = self.answered_start();
-                match start {
-                    Some(Start { before, told: Some(told), .. }) => {
-                        if is_last {
-                            self.inner.update_value(|inner| inner.sent = before);
-                        }
-                        told(Some(&reason));
-                    }
-                    Some(Start { kept: Some(_), .. }) => {
-                        self.inner.update_value(|inner| {
-                            inner.keep.leave();
-                            inner.sent = None;
-                        });
-                        let sentence = format!(
-                            "What was kept of this chapter can’t be used, so its training starts over. {reason}"
-                        );
-                        self.store.notify(Severity::Refusal, sentence);
-                        self.again.notify();
-                    }
-                    _ => self.problem.set(Some(reason)),
-                }
-            }
-            Event::StudyCheckpoint(saved) => {
-                let first = |inner: &mut Inner| inner.saved.pop_front();
-                if let Some(then) = self.inner.try_update_value(first).flatten() {
-                    then(saved);
-                }
-            }
-            Event::Refused { command: CommandKind::Save, reason } => {
-                self.inner.update_value(|inner| drop(inner.saved.pop_front()));
-                self.store.notify(Severity::Refusal, reason);
-            }
-            Event::Refused { reason, .. } => self.store.notify(Severity::Refusal, reason),
-            Event::Recorded(recorded) => self.questions.recorded(recorded),
-            Event::Diverged { step, .. } => {
-                self.set_runs(false);
-                self.diverged.set(Some(step));
-            }
-            // Of the GPT lab; this engine is never asked for them.
-            Event::Started(_)
-            | Event::Restored(_)
-            | Event::Progress(_)
-            | Event::Checkpoint(_)
-            | Event::Moment(_)
-            | Event::Pool(_)
-            | Event::Measured { .. }
-            | Event::Filled { .. }
-            | Event::Failed { .. } => {}
-        }
-    }
-
-    fn on_started(self, started: StudyStarted) {
-        let (start, is_last) = self.answered_start();
-        let Start { wanted, before: _, kept, told } = start.unwrap_or_default();
-        // The curve up to here, where there was one.
-        let history = kept.as_ref().map(|kept| kept.history.clone());
-        let mut history = history
-            .filter(|history| history.is_of(&started.series))
-            .unwrap_or_else(|| History::new(&started.series));
-        history.look_at(None);
-        self.history.set(history);
-        self.step.set(started.step);
-        self.milliseconds_per_step.set(None);
-        self.diverged.set(None);
-        self.problem.set(None);
-        let (first, step) = (self.started.with_untracked(Option::is_none), started.step);
-        // Models out of a file are wanted as they are. What others are to come after, waits for them.
-        let rests = told.is_some() || !is_last;
-        if told.is_some() {
-            self.set_runs(false);
-        }
-        self.started.set(Some(Arc::new(started)));
-        self.questions.model_built();
-        if let Some(told) = told {
-            told(None);
-        }
-        let goal = self.store.take_goal(first);
-        let warm = if goal > 0 { goal } else { chapters::info(self.chapter).warm_steps };
-        self.inner.update_value(|inner| {
-            inner.built = wanted;
-            inner.keep.began(step.max(warm));
-        });
-        self.say(kept.as_ref().filter(|_| !rests).map(|_| {
-            let step = grouped(step.into());
-            format!(
-                "This chapter goes on from step {step}, where you left it. “Back to the start” (⟲) starts it over."
-            )
-        }));
-        if rests {
-            self.questions.goal.set(0);
-            return;
-        }
-        if self.inner.with_value(|inner| inner.runs) {
-            self.run();
-            return;
-        }
-        if warm > 0 && self.warms && kept.is_none() {
-            self.take_steps(warm);
-        }
-        self.questions.goal.set(goal);
-    }
-
-    /// The first of what the engine had not answered, and whether nothing is left of that.
-    fn answered_start(self) -> (Option<Start>, bool) {
-        let answered = self.inner.try_update_value(|inner| {
-            let start = inner.starts.pop_front();
-            (start, inner.starts.is_empty())
-        });
-        answered.unwrap_or((None, true))
-    }
-
-    fn engine_died(self, reason: &str) {
-        self.state.set(RunState::Paused);
-        self.ready.set(false);
-        let is_on_show = self.active.get_untracked();
-        let sent = self.inner.with_value(|inner| inner.sent.clone());
-        let another = self.inner.try_update_value(|inner| {
-            inner.client = None;
-            (inner.sent, inner.built) = (None, None);
-            inner.starts.clear();
-            inner.saved.clear();
-            inner.runs = false;
-            // Only the chapter on show had the engine compute anything.
-            let another = !is_on_show || inner.deaths.one_more();
-            // What killed it twice may be the kept state itself.
-            if inner.deaths.are_repeated() {
-                inner.keep.leave();
-            }
-            another
-        });
-        self.questions.engine_gone();
-        if !is_on_show {
-            return self.device.set(Device::Loading);
-        }
-        if another != Some(true) {
-            self.device.set(Device::Unavailable(reason.to_owned()));
-            self.store.notify(Severity::Failure, Deaths::gave_up(reason));
-            return;
-        }
-        let goes_on =
-            sent.is_some_and(|(spec, text)| self.kept(&Packed::of(&spec), &text).is_some());
-        let model = if goes_on {
-            "a fresh engine goes on with the model as it was kept last"
-        } else {
-            "a fresh engine trains the model again from the start"
-        };
-        let sentence = format!("{reason} Nothing you wrote is lost; {model}.");
-        self.store.notify(Severity::Failure, sentence);
-        self.start_engine();
     }
 }

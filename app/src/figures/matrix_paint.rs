@@ -164,7 +164,9 @@ impl Geometry {
                     row_label,
                     staggered: false,
                     row_every: every(row_font, cell_height),
-                    column_every: if turned || single {
+                    column_every: if single {
+                        every(CHARACTER * column_font, cell_width)
+                    } else if turned {
                         every(column_font, cell_width)
                     } else if all_fit {
                         1

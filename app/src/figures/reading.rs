@@ -38,15 +38,20 @@ impl<C: Copy + PartialEq + Send + Sync + 'static> Reading<C> {
             Some(place) => pointing.point(place),
             None => pointing.leave(),
         };
+        // What is said of a place may move the figure under a finger before it is lifted.
+        let pressed = StoredValue::new(None::<Option<C>>);
         let on_down = move |e: ev::PointerEvent| {
             let touch = e.pointer_type() == "touch";
-            if let Some(place) = hit.run(e.unchecked_into()) {
+            let place = hit.run(e.unchecked_into());
+            pressed.set_value(Some(place));
+            if let Some(place) = place {
                 pointing.press(place, touch);
             }
         };
         let on_click = move |e: MouseEvent| {
             let Some(pick) = pick.filter(|_| !tap_reads || pointing.press_counts()) else { return };
-            if let Some(place) = hit.run(e) {
+            let began = pressed.try_update_value(Option::take).flatten();
+            if let Some(place) = began.unwrap_or_else(|| hit.run(e)) {
                 pick.run(place);
             }
         };
