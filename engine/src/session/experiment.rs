@@ -11,8 +11,10 @@ use crate::pool::{Pool, Shared};
 
 /// Steps between measurements on held-out text.
 const EVALUATE_EVERY: u32 = 20;
-/// Windows of held-out text in one measurement.
+/// Windows of held-out text in one measurement at least, and about as many tokens: of the tales, eight windows of
+/// 64 tokens have 0.2 nats less than all that is held out, which a careful reader takes for a mistake.
 const EVALUATION_WINDOWS: usize = 8;
+const EVALUATION_TOKENS: usize = 1536;
 /// Steps between saved states to return to.
 const KEEP_EVERY: u32 = 25;
 /// A state is good if its loss is at most this many times the best so far (with a small allowance,
@@ -372,7 +374,9 @@ impl Experiment {
             self.record();
         }
         if step.is_multiple_of(EVALUATE_EVERY) {
-            self.evaluation = Evaluation::new(&self.trainer, EVALUATION_WINDOWS);
+            let context = self.trainer.spec().gpt.context.max(1) as usize;
+            let windows = EVALUATION_WINDOWS.max(EVALUATION_TOKENS / context);
+            self.evaluation = Evaluation::new(&self.trainer, windows);
         }
         Taken::Steps(1)
     }
