@@ -307,7 +307,7 @@ export async function chooseView(page, name) {
   await byId(page, `view-${tab}`).click();
   await page.locator(`[data-testid="view-${tab}"][aria-selected="true"]`).waitFor();
   const shares = Object.entries(SHARED).some((pair) => pair.includes(name));
-  if (shares) await byId(page, `switch-${name}`).check();
+  if (shares) await byId(page.locator("#stage-view"), `switch-${name}`).check();
   await page.locator(`#stage-view > .view[data-view="${name}"]`).waitFor();
 }
 

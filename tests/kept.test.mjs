@@ -54,6 +54,18 @@ async function focused(element, what) {
   }, () => `${what}; it is on ${at}`);
 }
 
+/** Runs in the page: files are opened for writing only after `letWrite()`. */
+function holdWrites() {
+  const { prototype } = FileSystemFileHandle;
+  const { createWritable } = prototype;
+  const held = new Promise((resolve) => (window.letWrite = resolve));
+  prototype.createWritable = async function (...options) {
+    window.writes = true;
+    await held;
+    return createWritable.apply(this, options);
+  };
+}
+
 /** Waits until the run is kept as it is now: its file says the step. */
 async function kept(page, step) {
   await openSettings(page);
@@ -161,6 +173,29 @@ test("the moments of a run outlive the engine and the page, bit for bit", async 
   await byId(page, "kept-run").filter({ hasText: "Copy of" }).getByRole("button", { name: "Continue" }).click();
   await said(page, "One model was left out because it couldn’t be read.");
   await recorded(page, 5);
+});
+
+test("a state that comes while one before it is being written is written after it, to the same file", async (t) => {
+  const page = await site.open(t, SMALL, { init: [holdWrites] });
+  await ready(page);
+  await stepTo(page, 3);
+  await page.waitForFunction(() => window.writes);
+  await stepTo(page, 5);
+  await page.evaluate(() => {
+    const see = (hidden) => {
+      Object.defineProperty(document, "hidden", { configurable: true, value: hidden });
+      window.dispatchEvent(new Event("visibilitychange"));
+    };
+    // Out of sight it asks for its state at once.
+    see(true);
+    see(false);
+  });
+  // The engine has answered that before it answers this.
+  await byId(page, "probe-input").fill("the goat");
+  await eventually(async () => (await page.locator(".token-row .token").count()) === 8);
+  await page.evaluate(() => window.letWrite());
+  await kept(page, 5);
+  assert.equal((await files(page)).length, 1);
 });
 
 test("another tab does not take a run away, and goes on with a copy", async (t) => {

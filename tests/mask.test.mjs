@@ -176,7 +176,7 @@ test("a row with nothing allowed is refused, and the last picture stays", async 
   assert.match(await text(page, "mask-problem"), /still shows the previous mask/);
   assert.match(await text(page, "mask-blocked"), /^435 of 900/);
   assert.equal((await readout(page)).value, 1);
-  assert.match((await readout(page)).text, /you set it otherwise/);
+  assert.match((await readout(page)).text, /under the previous mask; you blocked it/);
   // No guesses under a mask that is refused.
   assert.equal(await byId(page, "figure-mask-next").count(), 0);
   // Another cell of the row makes it whole.
@@ -221,7 +221,7 @@ test("leak test: under a causal mask exactly 0, without one not", async (t) => {
   const under = await scale();
   await byId(page, "mask-preset-full").click();
   await eventually(async () => (await value(page, "mask-leak-masked")) > 0.001);
-  assert.match(await text(page, "mask-leak-verdict"), /^Leak: 11 of the 11/);
+  assert.equal(await text(page, "mask-leak-verdict"), "Leak: all 11 outputs before it moved.");
   assert.equal(await scale(), under);
   await byId(page, "mask-preset-causal").click();
   // The picture is a control, once it is there: the first column's token has none before it.
@@ -338,6 +338,10 @@ test("on a low screen all that comes of a row is in sight, and on a phone what t
   assert(await within("control-mask-row"));
   await openView(page, "leak");
   for (const id of ["control-mask-change", "control-mask-letter", "mask-leak-masked"]) assert(await within(id), id);
+  // Why there is no guess stands where the guess did.
+  await byId(page, "try-mask-empty").click();
+  await eventually(async () => /^Row 1 may look at nothing/.test(await text(page, "mask-guess")));
+  assert(await within("mask-guess"), "why there is no guess");
 });
 
 test("nothing is cut off and nothing hard to read while a mask is drawn", async (t) => {

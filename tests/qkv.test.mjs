@@ -266,11 +266,11 @@ test("the first sentence fits, and the other chapters have theirs", async (t) =>
 test("on a phone, what the story names is in sight", async (t) => {
   const page = await opened(t, "", { viewport: { width: 390, height: 844 } });
   const named = {
-    1: ["inspector-all-terms"],
-    2: ["probe-input", "qkv-weights-cells"],
+    1: ["inspector-title", "inspector-key-after", "inspector-terms"],
+    2: ["probe-input", "qkv-other", "qkv-weights-cells"],
     3: ["control-qkv-dimensions", "figure-qkv-softmax"],
     4: ["qkv-shuffle-again", "figure-qkv-lanes"],
-    6: ["figure-qkv-cost"],
+    6: ["figure-qkv-waits", "figure-qkv-cost"],
   };
   for (let idea = 1; idea <= 6; idea++) {
     await page.keyboard.press("PageDown");

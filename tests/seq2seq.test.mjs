@@ -154,15 +154,15 @@ test("dates, copying and sorting are other models; undo brings the first back", 
 test("empty, unknown and too long sources are taken with a sentence", async (t) => {
   const page = await open(t);
   await field(page).fill("");
-  await eventually(async () => /at least one character/.test(await byId(page, "probe-problem").textContent()));
+  await eventually(async () => /at least one character/.test(await byId(page, "seq2seq-problem").textContent()));
   await field(page).fill("a1\u{1F642}");
-  await eventually(async () => /2 characters of it never occurred/.test(await byId(page, "seq2seq-notes").textContent()));
-  assert.equal(await byId(page, "probe-problem").textContent(), "");
+  await eventually(async () => /2 characters of it never occurred/.test(await byId(page, "seq2seq-note").textContent()));
+  assert.equal(await byId(page, "seq2seq-problem").textContent(), "");
   assert.match(await byId(page, "seq2seq-outcome").textContent(), /no right answer/);
   await field(page).fill("abcdefghijklmnop");
-  await eventually(async () => /The longest in training have 10/.test(await byId(page, "seq2seq-notes").textContent()));
+  await eventually(async () => /The longest in training have 10/.test(await byId(page, "seq2seq-note").textContent()));
   await field(page).fill("ab".repeat(30));
-  await eventually(async () => /first 40 characters/.test(await byId(page, "seq2seq-notes").textContent()));
+  await eventually(async () => /first 40 characters/.test(await byId(page, "seq2seq-note").textContent()));
   await eventually(async () => (await texts(page, "transfer-source")).length === 40);
 });
 

@@ -180,6 +180,16 @@ function cut() {
   return problems;
 }
 
+/** What keeps Alt with an arrow from the browser, which goes back a page by it. Runs in the page. */
+function taken() {
+  const problems = new Set();
+  for (const element of document.querySelectorAll("[tabindex], button, input, select")) {
+    const key = new KeyboardEvent("keydown", { key: "ArrowLeft", altKey: true, bubbles: true, cancelable: true });
+    if (!element.dispatchEvent(key)) problems.add(`${element.className || element.dataset.testid || element.tagName} takes Alt with an arrow`);
+  }
+  return [...problems];
+}
+
 /** axe's findings of any impact: all rules in light, of which only contrast can differ in dark, at one size. */
 async function unheard(page, within, inDark) {
   const found = [];
@@ -221,6 +231,7 @@ for (const chapter of chapters) {
         if (HEARD.includes(size)) found.push(...(await unheard(page, whole ? undefined : ".view", DESKTOP.includes(size))));
         problems.push(...found.map((problem) => `${view}, ${size.width} × ${size.height}: ${problem}`));
       }
+      problems.push(...(await page.evaluate(taken)).map((problem) => `${view}: ${problem}`));
       whole = false;
     }
     // Then with words that are 40% longer, as a browser's translation may make them.
@@ -273,6 +284,7 @@ test("one whole chapter with the keyboard alone", async (t) => {
     await focused(`#view-${name}[aria-selected="true"]`);
     await page.locator(`.view[data-view="${name}"]`).waitFor();
     await settled(page);
+    assert.deepEqual(await page.evaluate(taken), []);
   }
   await press("End");
   await focused(`#view-${names.at(-1)}`);

@@ -89,6 +89,37 @@ test("an arrow's tip is dragged, and the dot product is the sum of the products"
   await eventually(async () => String((await listsOf(page))[0]) === "3,1");
 });
 
+test("a finger drags a point all the way, and scrolls nothing", async (t) => {
+  const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+  for (const [view, grip, [dx, dy]] of [
+    ["arrows", 0, [-130, 75]],
+    ["shares", 3, [0, -150]],
+    ["valley", 5, [150, 0]],
+  ]) {
+    const page = await site.open(t, `?chapter=start&view=${view}`, phone);
+    await live(page, view);
+    await settled(page);
+    const dot = page.locator(`[data-testid="${view}-picture"] [data-grip="${grip}"] .grip-dot`);
+    const box = await atRest(dot);
+    const at = (share) => [{ x: box.x + box.width / 2 + share * dx, y: box.y + box.height / 2 + share * dy }];
+    const touches = await page.context().newCDPSession(page);
+    const send = (type, touchPoints) => touches.send("Input.dispatchTouchEvent", { type, touchPoints });
+    await send("touchStart", at(0));
+    for (let move = 1; move <= 10; move += 1) await send("touchMove", at(move / 10));
+    await send("touchEnd", []);
+    const end = await atRest(dot);
+    // A valley's start goes on along the curve, and a number has one decimal.
+    const [x, y] = [end.x - box.x - dx, view === "valley" ? 0 : end.y - box.y - dy];
+    assert(Math.hypot(x, y) < 8, `${view}: ${x}, ${y} from the finger`);
+    const scrolled = await dot.evaluate((dot) => {
+      let sum = 0;
+      for (let part = dot; part; part = part.parentElement) sum += part.scrollTop;
+      return sum;
+    });
+    assert.equal(scrolled, 0, view);
+  }
+});
+
 test("how an arrow is walked stands at it, and a sum stands at its own", async (t) => {
   const page = await opened(t);
   const texts = await written(page, "arrows");
@@ -98,6 +129,7 @@ test("how an arrow is walked stands at it, and a sum stands at its own", async (
   await put(page, "arrows", 0, -2);
   await eventually(async () => (await written(page, "arrows")).includes("−2 across"));
   const sum = await opened(t, "arrows", "&start-shows=sum");
+  assert.match(await byId(sum, "figure-arrows").textContent(), /^The sum of two lists/);
   assert((await written(sum, "arrows")).includes("a + b = [4, 3.5]"));
 });
 

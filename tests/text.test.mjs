@@ -174,6 +174,56 @@ test("what was said of a text that was refused goes when another is taken", asyn
   await train(page, 3);
 });
 
+test("only what is said of a text stands at the text, and goes there with the message", async (t) => {
+  // Its lab has no need of the GPT, which never starts.
+  const page = await site.open(t, "?chapter=rnn");
+  await openSettings(page, "source");
+  const [notices, refusal] = [byId(page, "notice"), byId(page, "text-refusal")];
+  const present = page.locator('[data-testid="text-present"]');
+  await byId(page, "corpus-names").check();
+  await present.filter({ hasText: "Names" }).waitFor();
+  await byId(page, "text-open").setInputFiles(file("broken.safetensors", Buffer.from("no model")));
+  const broken = notices.filter({ hasText: "can’t be opened" });
+  await broken.waitFor();
+  assert.equal(await refusal.textContent(), "");
+  await byId(page, "text-paste").fill(" \n ");
+  await byId(page, "text-use").click();
+  await refusal.filter({ hasText: "That text is empty" }).waitFor();
+  await notices.filter({ hasText: "That text is empty" }).locator(".notice-close").click();
+  await eventually(async () => (await refusal.textContent()) === "");
+  await byId(page, "corpus-tales").check();
+  await present.filter({ hasText: "Tales" }).waitFor();
+  assert.equal(await broken.count(), 1, "another text changes nothing about it");
+});
+
+test("a text of the page that is slow to come does not replace what was chosen after it", async (t) => {
+  let goOn;
+  const held = new Promise((resolve) => (goOn = resolve));
+  const page = await site.open(t, SMALL);
+  await live(page, "attention");
+  await page.route(/corpora\/names/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.reload();
+  await live(page, "attention");
+  await openSettings(page, "source");
+  const asked = page.waitForRequest(/corpora\/names/);
+  await byId(page, "corpus-names").check();
+  const chosen = await asked;
+  await byId(page, "text-paste").fill("words of my own. ".repeat(40));
+  await byId(page, "text-use").click();
+  const present = page.locator('[data-testid="text-present"]');
+  await present.filter({ hasText: "Your text" }).waitFor();
+  goOn();
+  await (await chosen.response()).finished();
+  await byId(page, "corpus-names").locator("..").locator(".card-preview", { hasText: /\w/ }).waitFor();
+  await train(page, 5);
+  await present.filter({ hasText: "Your text" }).waitFor();
+  await byId(page, "corpus-names").check();
+  await present.filter({ hasText: "Names" }).waitFor();
+});
+
 test("one repeated character trains, with a note", async (t) => {
   const page = await opened(t);
   await byId(page, "text-paste").fill("a".repeat(400));

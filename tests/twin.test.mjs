@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
 import {
-  accessibilityProblems, byId, drawn, eventually, exported, live, number, numberUntil, openView, parameter, paused,
-  settled, train, useSite,
+  accessibilityProblems, byId, chooseView, drawn, eventually, exported, live, number, numberUntil, openView, parameter,
+  paused, settled, train, useSite,
 } from "./harness.mjs";
 
 const site = useSite();
@@ -360,4 +360,39 @@ test("what the lab writes is steered once, for both halves", async (t) => {
   await byId(page, "control-temperature").focus();
   await page.keyboard.press("End");
   await eventually(async () => (await texts()).every((text, i) => text !== before[i] && text.length > 100), "both write anew");
+});
+
+test("no id is on the page twice, and each half speaks of its own elements", async (t) => {
+  const page = await site.open(t, "?chapter=seq2seq&twin=same");
+  const names = () => {
+    const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
+    const half = (element) => element.closest('[data-testid="twin"], #stage-view')?.dataset.testid ?? "run";
+    const wrong = ["for", "aria-describedby"].flatMap((name) =>
+      [...document.querySelectorAll(`.stage-twins [${name}]`)].flatMap((element) =>
+        element.getAttribute(name).split(" ").filter((id) => {
+          const other = document.getElementById(id);
+          return !other || half(other) !== half(element);
+        }),
+      ),
+    );
+    return { twice: ids.filter((id, i) => ids.indexOf(id) !== i), wrong };
+  };
+  const VIEWS = {
+    seq2seq: ["vector", "beam"], alignment: ["reads"], bptt: ["weight", "copies"], position: ["encoding", "models"],
+    machine: ["gpt"], decode: ["surprise"], gpt: ["attention", "writing"],
+  };
+  for (const [chapter, shown] of Object.entries(VIEWS)) {
+    if (chapter !== "seq2seq") await page.goto(new URL(`?chapter=${chapter}&twin=same`, site.url).href);
+    await byId(page, "twin-panel-close").click();
+    for (const view of shown) {
+      await chooseView(page, view);
+      await byId(page, "twin").locator(`.view[data-view="${view}"]`).waitFor();
+      assert.deepEqual(await page.evaluate(names), { twice: [], wrong: [] }, `${chapter}: ${view}`);
+    }
+  }
+  // The switch between two views of one tab keeps the focus in its half.
+  await page.goto(new URL("?chapter=bptt&view=weight&twin=same", site.url).href);
+  await byId(page, "twin-panel-close").click();
+  await byId(halves(page)[1], "switch-copies").check();
+  await eventually(() => page.evaluate(() => document.activeElement.id === "switch-copies-twin"), "the focus stays");
 });

@@ -244,8 +244,11 @@ pub struct Keeping {
     pub warmed: u32,
     /// The learner was told of this trouble.
     told: Option<Trouble>,
-    /// How often the learner began something: another run, or the opening of a file.
-    pub begun: u32,
+    /// How often another run took the place of the one before.
+    runs: u32,
+    /// How often the learner asked for another text, run or file: a text that comes after the next of them
+    /// comes too late.
+    pub asked: u32,
     /// Where the model on show came from, if it was opened from files.
     opened: Option<shelf::Opened>,
     pub moments: Moments,
@@ -263,7 +266,18 @@ impl Keeping {
         self.deleted = false;
         self.warmed = 0;
         self.moments = Moments::default();
-        self.begun += 1;
+        self.runs += 1;
+    }
+
+    /// The learner asks for something: its number.
+    pub fn ask(&mut self) -> u32 {
+        self.asked += 1;
+        self.asked
+    }
+
+    /// Another one whenever the learner began something, if only over again.
+    pub fn begun(&self) -> (u32, u32) {
+        (self.runs, self.asked)
     }
 }
 
@@ -285,7 +299,7 @@ async fn save(store: Store) {
         return;
     }
     let (head, body) = untrack(|| contents(store, &checkpoint));
-    let known = store.keeping(|keeping| keeping.file.clone());
+    let (known, run) = store.keeping(|keeping| (keeping.file.clone(), keeping.runs));
     let name = match &known {
         Some(name) => name.clone(),
         None => new_name(if store.keeping(|keeping| keeping.is_twin) { TWIN } else { RUN }),
@@ -308,14 +322,18 @@ async fn save(store: Store) {
         }
         done => done,
     };
-    let is_present = is_present(store, &checkpoint);
+    let now = store.saved();
     store.keeping(|keeping| {
         keeping.busy = false;
-        // Unless another run has begun meanwhile.
-        if done.is_ok() && keeping.file.is_none() && is_present {
+        // Unless another run has begun meanwhile; one that was just built has no state yet.
+        if done.is_ok() && keeping.file.is_none() && keeping.runs == run && now.is_some() {
             keeping.file = Some(name.clone());
         }
     });
+    // A state that came meanwhile has found this one being written.
+    if now.is_some_and(|now| !Arc::ptr_eq(&now, &checkpoint)) {
+        kept(store, Act::Keep);
+    }
     match done {
         Ok(()) => {
             prune(store).await;
@@ -346,11 +364,6 @@ async fn hold(store: Store, name: &str) -> bool {
         store.keeping(|keeping| keeping.mine.push(name.to_owned()));
     }
     held
-}
-
-/// Whether the checkpoint is one of the model on show.
-fn is_present(store: Store, checkpoint: &Arc<Checkpoint>) -> bool {
-    store.saved().is_some_and(|saved| Arc::ptr_eq(&saved, checkpoint))
 }
 
 fn contents(store: Store, checkpoint: &Checkpoint) -> (Head, Body) {

@@ -11,7 +11,7 @@ use unroll_protocol::{Ask, Command, Packed, Recorded, RunState, study::heads::He
 
 use crate::{
     controls::use_timer,
-    figures::{Sight, clock, rest_left, set_training, time_frame},
+    figures::{Sight, clock, count_training, rest_left, time_frame},
     reactive::{effect, memo},
 };
 
@@ -32,7 +32,9 @@ pub type Taker = Rc<dyn Fn(Said)>;
 pub struct Questions {
     /// Counts the models built. Every question is asked anew of each.
     pub generation: RwSignal<u32>,
-    pub state: RwSignal<RunState>,
+    /// Whether it trains: see [`Self::set_state`].
+    pub state: ReadSignal<RunState>,
+    write_state: WriteSignal<RunState>,
     /// Optimizer steps taken.
     pub step: RwSignal<u32>,
     /// The moment that is looked at, by its step; `None` is the present.
@@ -80,9 +82,11 @@ impl Questions {
         megabytes: Memo<u32>,
     ) -> Self {
         let open = Open { send: Rc::new(send), last: 0, takers: Vec::new() };
+        let (state, write_state) = signal(RunState::Paused);
         let questions = Self {
             generation: RwSignal::new(0),
-            state: RwSignal::new(RunState::Paused),
+            state,
+            write_state,
             step: RwSignal::new(0),
             at: RwSignal::new(None),
             off: Signal::stored(Vec::new()),
@@ -101,6 +105,12 @@ impl Questions {
                 questions.tell(&Command::Budget(megabytes));
             }
         });
+        // A twin may be ended while it trains.
+        on_cleanup(move || {
+            if state.try_get_untracked() == Some(RunState::Running) {
+                count_training(false);
+            }
+        });
         questions
     }
 
@@ -116,9 +126,17 @@ impl Questions {
 
     /// The engine trains or rests, after so many steps.
     pub fn went(self, state: RunState, step: u32) {
-        set_training(state == RunState::Running);
-        self.state.set(state);
+        self.set_state(state);
         self.step.set(step);
+    }
+
+    /// The engine trains or rests from here on.
+    pub fn set_state(self, state: RunState) {
+        // Nobody is there to be told once a twin has ended.
+        if self.state.try_get_untracked().is_some_and(|before| before != state) {
+            count_training(state == RunState::Running);
+        }
+        self.write_state.set(state);
     }
 
     /// The moments that can be looked at are these now.

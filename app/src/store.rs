@@ -1,7 +1,9 @@
 //! The one store: what the engine said, as signals, and everything the page can ask of it.
 //!
-//! Events come in through [`Store::receive`] alone; commands leave through the store's methods alone.
-//! Figures and controls read signals and call methods; they never see the engine.
+//! The present engine's events come in through [`Store::receive`]. What other engines say, such as helpers or
+//! one that may take its place, is heard beside what is known of them. Commands leave through the store's
+//! methods, and questions through [`Questions`]. Figures and controls read signals and call methods; they
+//! never see an engine.
 
 mod beginning;
 mod contest;
@@ -66,7 +68,7 @@ pub struct Store {
     pub source: RwSignal<Source>,
     pub device: RwSignal<Device>,
     pub started: RwSignal<Option<Arc<Started>>>,
-    pub state: RwSignal<RunState>,
+    pub state: ReadSignal<RunState>,
     /// Optimizer steps taken by the present model.
     pub step: RwSignal<u32>,
     pub curve: RwSignal<Curve>,

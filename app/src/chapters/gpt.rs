@@ -41,7 +41,7 @@ pub use notebooks::ALL as NOTEBOOKS;
 #[cfg(test)]
 pub use opened::SCRIPT as OPENED_SCRIPT;
 pub use words::SCRIPT;
-use words::{FIRST, LANDING};
+use words::{FIRST, LANDING, PROMISE};
 
 pub const INFO: Info =
     Info { id: ChapterId::Gpt, warm_steps: 0, curves: 2, uses_text: true, view: chapter };
@@ -87,9 +87,9 @@ fn Chapter() -> impl IntoView {
     let progress = expect_context::<Progress>();
     let is_other = |chapter: &&ChapterId| **chapter != ChapterId::Gpt;
     let has_seen = |chapter: &ChapterId| untrack(|| progress.has_seen(*chapter));
-    let script = match ChapterId::ALL.iter().filter(is_other).any(has_seen) {
-        true => &FIRST,
-        false => &LANDING,
+    let (script, headline) = match ChapterId::ALL.iter().filter(is_other).any(has_seen) {
+        true => (&FIRST, None),
+        false => (&LANDING, Some(PROMISE)),
     };
     let weights = memo(move || {
         store.started.with(|s| {
@@ -99,6 +99,7 @@ fn Chapter() -> impl IntoView {
     view! {
         <ChapterFrame
             script=script
+            headline
             further=rest
             more=formulas
             live=vec![
@@ -208,20 +209,23 @@ fn other_view() -> AnyView {
     }
 }
 
-/// How the story begins, and the press that trains what nobody has trained.
+/// How the story begins, and the press that trains.
 fn beginning(store: Store) -> AnyView {
-    let is_untrained =
-        memo(move || store.written.with(|written| written.step) == 0 && !store.is_given());
     let trains = memo(move || store.state.get() == RunState::Running);
+    let is_untrained = memo(move || store.step.get() == 0 && !trains.get());
+    let press = move |_| if trains.get_untracked() { store.pause() } else { store.run() };
+    let name = move || match (trains.get(), is_untrained.get()) {
+        (true, _) => "Pause",
+        (false, true) => "Train this GPT",
+        (false, false) => "Train on",
+    };
     view! {
         <span class="live" translate="no">{move || begins(store)}</span>
         <p class="beat-do" translate="no">{move || asks(store)}</p>
-        {move || is_untrained.get().then(|| view! {
+        {move || (!store.is_given()).then(|| view! {
             <p class="way-in">
-                <button type="button" class="button button-primary" data-testid="train-first"
-                    aria-disabled=move || trains.get().then_some("true") on:click=move |_| store.run()>
-                    {move || if trains.get() { "Training…" } else { "Train this GPT" }}
-                </button>
+                <button type="button" class="button" class:button-primary=is_untrained data-testid="train-first"
+                    on:click=press>{name}</button>
             </p>
         })}
     }
@@ -246,7 +250,7 @@ fn asks(store: Store) -> String {
     };
     let asks = match store.written.with(|written| written.step) {
         0 => "Press Train and watch: do words come out of the noise?",
-        _ => "Read a little: how many of its words are real?",
+        _ => "Read a little: how many of its words do you know?",
     };
     format!("{open}{asks}")
 }

@@ -220,6 +220,7 @@ fn Figure(page: Page) -> impl IntoView {
     let close = Callback::new(move |()| page.set(|s| s.cell = 0));
     let problem = page.problem(false);
     let refused = memo(move || problem.with(Option::is_some));
+    let guesses = page.derive(in_short);
     view! {
         <Sentence label="Sentence" problem=page.problem(true)/>
         <div class="view-bar mask-bar">
@@ -230,7 +231,7 @@ fn Figure(page: Page) -> impl IntoView {
             <div>
                 <MaskEditor name="mask" title sheet editing row provenance on_paint on_pick/>
                 <p class="mask-guess" data-testid="mask-guess">
-                    {page.derive(in_short)}
+                    {move || problem.get().unwrap_or_else(|| guesses.get())}
                 </p>
             </div>
             <div class="mask-side">
@@ -283,7 +284,7 @@ fn Presets(page: Page) -> impl IntoView {
             })
         };
         view! {
-            <button type="button" class="segment mask-preset" aria-pressed=pressed on:click=choose
+            <button type="button" class="segment" aria-pressed=pressed on:click=choose
                 data-testid=format!("mask-preset-{}", preset.id())>
                 {preset.label()}
             </button>

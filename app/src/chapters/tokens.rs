@@ -20,7 +20,7 @@ use crate::{
     controls::{ChoiceField, FlagField, SliderField, grouped},
     course::{ChapterFrame, Lab, StageView, further, use_lab, use_right},
     questions::{use_answer, use_fixed_answer},
-    reactive::memo,
+    reactive::{effect, memo},
     store::Store,
     teaching::{CheckYourself, Live, live},
 };
@@ -135,6 +135,7 @@ fn of_scheme(levels: &Levels, scheme: Scheme) -> &Level {
 #[component]
 fn TokensChapter() -> impl IntoView {
     let shown = Shown::new();
+    keep_merges(shown);
     view! {
         <ChapterFrame
             script=&words::SCRIPT
@@ -163,6 +164,23 @@ fn TokensChapter() -> impl IntoView {
     .into_any()
 }
 
+/// The last of the first beats, which are about one picture: what is merged in it is not the model's.
+const MERGED_UNTIL: u32 = 2;
+
+/// Keeps the learner's merges from one of the first beats to the next, which would set its own.
+fn keep_merges(shown: Shown) {
+    let before = StoredValue::new(None);
+    effect(move || {
+        let (idea, merges) = shown.store.link.with(|link| (link.idea, link.tokens.merges));
+        let made = before.get_value().filter(|(last, _)| (last + 1..=MERGED_UNTIL).contains(&idea));
+        let merges = made.map_or(merges, |(_, made)| made);
+        before.set_value(Some((idea, merges)));
+        if made.is_some() {
+            shown.set(|settings| settings.merges = merges);
+        }
+    });
+}
+
 #[component]
 fn Controls(shown: Shown) -> impl IntoView {
     view! {
@@ -186,14 +204,29 @@ fn lives(shown: Shown) -> Vec<Live> {
     };
     vec![
         live("character-ids", read(|levels| levels.characters.vocabulary.into())),
-        live("characters", read(|levels| levels.characters.pieces.len() as u64)),
-        live("bytes", read(|levels| levels.bytes.pieces.len() as u64)),
+        live("price", move || price(shown)),
         live("merges", read(|levels| levels.merges.len() as u64)),
         live("text-bytes", read(|levels| levels.bytes.text_tokens)),
         live("text-pairs", read(|levels| levels.pairs.text_tokens)),
         live("width", move || shown.settings.with(|s| s.width.to_string())),
         live("window", move || shown.settings.with(|s| s.window.to_string())),
     ]
+}
+
+/// What the sentence costs in bytes.
+fn price(shown: Shown) -> String {
+    let counts = shown.levels.with(|levels| {
+        levels.as_ref().map(|l| [&l.characters, &l.bytes].map(|level| level.pieces.len()))
+    });
+    match counts {
+        Some([characters, bytes]) if characters == bytes => {
+            format!("In your sentence each takes one, so both rows have {bytes} tokens.")
+        }
+        Some([characters, bytes]) => {
+            format!("Your sentence has {characters} tokens as characters and {bytes} as bytes.")
+        }
+        None => "…".to_owned(),
+    }
 }
 
 /// How many numbers does the table hold?

@@ -3,16 +3,16 @@
 use leptos::{ev, prelude::*};
 use unroll_protocol::{
     link::Corpus,
-    text::{self, MAX_BYTES, TextError},
+    text::{self, Accepted, MAX_BYTES, TextError},
 };
 use web_sys::{DragEvent, File, FileList, HtmlTextAreaElement};
 
 use super::text_file::{self, Read};
 use crate::{
     fetched::{Fetch, part},
-    kept,
-    reactive::effect,
-    store::{Severity, Store},
+    kept::{self, Keeping},
+    reactive::{effect, memo},
+    store::{Notice, Severity, Store},
 };
 
 /// What reads files; nobody needs it before there is one.
@@ -24,58 +24,35 @@ pub struct Intake {
     store: Store,
     /// Why the last text was not taken, as a sentence.
     pub refusal: RwSignal<Option<String>>,
-    /// Whether a text is on its way to the engine, which may still refuse it.
-    offered: StoredValue<bool>,
-    /// Texts that were asked for.
-    asked: StoredValue<u32>,
 }
 
 impl Intake {
     /// An intake of the present owner.
     pub fn new(store: Store) -> Self {
-        let intake = Self {
-            store,
-            refusal: RwSignal::new(None),
-            offered: StoredValue::new(false),
-            asked: StoredValue::new(0),
-        };
-        // Only the engine knows how many characters a model needs; the store says it in a notice.
-        effect(move || {
-            let notices = store.notices.get();
-            let refused = notices.last().filter(|notice| notice.severity == Severity::Refusal);
-            if let Some(notice) = refused
-                && intake.offered.get_value()
-            {
-                intake.offered.set_value(false);
-                intake.refusal.set(Some(notice.sentence.clone()));
-            }
+        let refusal = RwSignal::new(None);
+        // The page says it in a notice, whoever finds out: only the engine knows how many characters a
+        // model needs.
+        let said = memo(move || {
+            let refused =
+                |notices: &Vec<Notice>| notices.iter().find(|n| n.refuses_text()).cloned();
+            store.notices.with(refused)
         });
-        effect(move || {
-            store.started.track();
-            intake.offered.set_value(false);
-        });
-        intake
+        effect(move || refusal.set(said.get().map(|notice| notice.sentence)));
+        Self { store, refusal }
     }
 
     /// Learns a built-in text.
     pub fn take_corpus(self, corpus: Corpus) {
         self.next();
-        self.forget();
-        if self.settings_allow() {
-            self.offered.set_value(true);
-            self.store.choose_corpus(corpus);
-        }
+        self.store.choose_corpus(corpus);
     }
 
-    /// Takes what stands in a text area. Its length is looked at before it is copied. True if it
-    /// was taken.
-    pub fn take_area(self, area: &HtmlTextAreaElement) -> bool {
+    /// Takes what stands in a text area. Its length is looked at before it is copied.
+    pub fn take_area(self, area: &HtmlTextAreaElement) {
         self.next();
-        match too_long(area) {
-            Some(error) => self.refuse(error),
-            // Lone surrogates become U+FFFD on their way from UTF-16, and are counted as such.
-            None => self.take(text::from_str(&area.value()), None),
-        }
+        // Lone surrogates become U+FFFD on their way from UTF-16, and are counted as such.
+        let accepted = too_long(area).map_or_else(|| text::from_str(&area.value()), Err);
+        self.take(accepted, None);
     }
 
     /// Takes the first of some files.
@@ -95,12 +72,11 @@ impl Intake {
         }
     }
 
-    /// The number of a text that is asked for now: what earlier ones still bring comes too late.
-    fn next(self) -> Option<u32> {
-        self.asked.try_update_value(|asked| {
-            *asked += 1;
-            *asked
-        })
+    /// The number of a text that is asked for now: what earlier ones still bring comes too late, and what
+    /// was said of them is over.
+    fn next(self) -> u32 {
+        self.refusal.set(None);
+        self.store.keeping(Keeping::ask)
     }
 
     fn take_file(self, file: File) {
@@ -113,56 +89,18 @@ impl Intake {
                         .into(),
                 ),
             };
-            if self.asked.try_get_value() == number {
+            if self.store.keeping(|keeping| keeping.asked) == number {
                 self.take(read, Some(file.name()));
             }
         });
     }
 
-    fn take(self, accepted: Result<text::Accepted, impl ToString>, name: Option<String>) -> bool {
-        let accepted = match accepted {
-            Ok(accepted) => accepted,
-            Err(error) => return self.refuse(error),
-        };
-        if !self.settings_allow() {
-            return false;
+    /// The present model goes on where it is not taken.
+    fn take(self, accepted: Result<Accepted, impl ToString>, name: Option<String>) {
+        match accepted {
+            Ok(accepted) => self.store.choose_own_text(accepted, name),
+            Err(error) => self.store.refuse_text(error.to_string()),
         }
-        self.forget();
-        self.offered.set_value(true);
-        self.store.choose_own_text(accepted, name);
-        true
-    }
-
-    /// Whether a model can be built for any text now; says why not.
-    fn settings_allow(self) -> bool {
-        match self.store.link.with_untracked(|link| link.experiment().validate()) {
-            Ok(()) => true,
-            Err(error) => self.refuse(format!(
-                "The text was not changed, because the settings have no model for it. {error}"
-            )),
-        }
-    }
-
-    /// Takes back what was said about the text before: it is no longer about anything.
-    fn forget(self) {
-        let Some(sentence) = self.refusal.get_untracked() else { return };
-        self.refusal.set(None);
-        let said = self.store.notices.with_untracked(|notices| {
-            notices.iter().find(|notice| notice.sentence == sentence).map(|notice| notice.id)
-        });
-        if let Some(id) = said {
-            self.store.dismiss(id);
-        }
-    }
-
-    /// Says why a text was not taken, here and in the page. The present model goes on. Always
-    /// false: it was not taken.
-    fn refuse(self, reason: impl ToString) -> bool {
-        let reason = reason.to_string();
-        self.forget();
-        self.refusal.set(Some(reason.clone()));
-        self.store.refuse_text(reason);
-        false
     }
 }
 

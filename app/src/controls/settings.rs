@@ -14,7 +14,7 @@ use super::{
     timer::use_timer,
     url::share,
 };
-use crate::{fetched::fetched, kept, reactive::memo, store::Store};
+use crate::{fetched::fetched, figures::Second, kept, reactive::memo, store::Store};
 
 /// Always in sight, in this order; the learning rate follows with its slider.
 const MAIN: [&str; 6] = ["layers", "heads", "width", "context", "batch", "seed"];
@@ -159,7 +159,8 @@ pub fn Settings() -> impl IntoView {
                     "Back to the defaults"
                 </button>
             </div>
-            {fetched(kept::LIST, "The list of kept runs")}
+            // A kept run takes the run's place, never its twin's.
+            {use_context::<Second>().is_none().then(|| fetched(kept::LIST, "The list of kept runs"))}
         </form>
     }
 }

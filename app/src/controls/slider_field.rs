@@ -7,6 +7,7 @@ use unroll_protocol::{
 };
 
 use super::{
+    Segments,
     field::{self, two_digits},
     format::{any, setting},
 };
@@ -175,28 +176,23 @@ pub fn ChoiceField(
     let (setting, words) = (setting(name), any(name));
     let Kind::Choice(choices) = setting.kind else { unreachable!("a choice in the table") };
     let value = memo(move || store.link.with(setting.get));
-    let hint = own("hint", name);
-    let described = hint.clone();
-    let segment = move |&(id, label): &'static (&'static str, &'static str)| {
-        let choose = move |_| {
-            store.link.update(|link| (setting.set)(link, Value::Choice(id)));
-            if let Some(on_change) = on_change {
-                on_change.run(Value::Choice(id));
-            }
-        };
-        view! {
-            <label class="segment">
-                <input type="radio" name=format!("control-{name}") value=id
-                    data-testid=format!("control-{name}-{id}")
-                    prop:checked=move || value.get() == Value::Choice(id) on:change=choose/>
-                <span>{label}</span>
-            </label>
+    let choose = move |id: &'static str| {
+        store.link.update(|link| (setting.set)(link, Value::Choice(id)));
+        if let Some(on_change) = on_change {
+            on_change.run(Value::Choice(id));
         }
     };
+    let chosen = move || match value.get() {
+        Value::Choice(id) => id,
+        _ => "",
+    };
+    let (name, hint) = (format!("control-{name}"), own("hint", name));
+    let (group, described) = (name.clone(), hint.clone());
+    let choices = choices.iter().map(|&(id, label)| (id, id, label.into_any())).collect();
     view! {
-        <fieldset class="choice-field" data-testid=format!("control-{name}") aria-describedby=described>
+        <fieldset class="choice-field" data-testid=group aria-describedby=described>
             <legend>{words.label}</legend>
-            <div class="segments">{choices.iter().map(segment).collect_view()}</div>
+            <Segments name choices chosen on_choose=choose/>
             <p class="hint" id=hint>{words.help}</p>
         </fieldset>
     }

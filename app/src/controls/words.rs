@@ -26,11 +26,11 @@ pub type Known = Arc<dyn Judge>;
 
 pub trait Judge: Send + Sync {
     /// The text as markup, with its words set off, after `write` has changed what is between them. A last
-    /// word that may go on is none yet.
-    fn markup(&self, text: &str, done: bool, write: &dyn Fn(&str) -> String) -> String;
+    /// word is none: it may go on, or was cut off.
+    fn markup(&self, text: &str, write: &dyn Fn(&str) -> String) -> String;
 
     /// The share of its words that the text that was learned has, too.
-    fn share(&self, text: &str, done: bool) -> Option<f64>;
+    fn share(&self, text: &str) -> Option<f64>;
 }
 
 /// Reads a text, as long as it is wanted.
@@ -67,8 +67,8 @@ impl Words {
 }
 
 impl Judge for Words {
-    fn markup(&self, text: &str, done: bool, write: &dyn Fn(&str) -> String) -> String {
-        let whole = ended(text, done);
+    fn markup(&self, text: &str, write: &dyn Fn(&str) -> String) -> String {
+        let whole = ended(text);
         let mut markup = String::new();
         for (piece, is_word) in pieces(whole) {
             match is_word && self.knows(piece) {
@@ -79,8 +79,8 @@ impl Judge for Words {
         markup + &escape(&text[whole.len()..])
     }
 
-    fn share(&self, text: &str, done: bool) -> Option<f64> {
-        let words = pieces(ended(text, done)).filter(|(_, is_word)| *is_word);
+    fn share(&self, text: &str) -> Option<f64> {
+        let words = pieces(ended(text)).filter(|(_, is_word)| *is_word);
         let (known, all) = words.fold((0, 0), |(known, all), (word, _)| {
             (known + usize::from(self.knows(word)), all + 1)
         });
@@ -88,9 +88,9 @@ impl Judge for Words {
     }
 }
 
-/// The text but for a last word that may go on.
-fn ended(text: &str, done: bool) -> &str {
-    if done { text } else { text.trim_end_matches(is_of_word) }
+/// The text but for a last word.
+fn ended(text: &str) -> &str {
+    text.trim_end_matches(is_of_word)
 }
 
 /// Letters, and apostrophes among them.
@@ -178,21 +178,20 @@ mod tests {
     #[test]
     fn words_of_the_text_are_set_off() {
         let words = of("The fox said: 'don't.' Élan");
-        let shown = |text, done| words.markup(text, done, &str::to_owned);
-        assert_eq!(shown("the foxy <fox", true), "<b>the</b> foxy &lt;<b>fox</b>");
-        assert_eq!(shown("the fox", false), "<b>the</b> fox");
-        assert_eq!(shown("don't 'FOX' élan!", true), "<b>don't</b> <b>'FOX'</b> <b>élan</b>!");
-        assert_eq!(shown("t ' fox1", true), "t ' <b>fox</b>1");
-        assert_eq!(words.markup("fox\nx", true, &|text| text.replace('\n', "⏎")), "<b>fox</b>⏎x");
+        let shown = |text| words.markup(text, &str::to_owned);
+        assert_eq!(shown("the foxy <fox."), "<b>the</b> foxy &lt;<b>fox</b>.");
+        assert_eq!(shown("the fox"), "<b>the</b> fox", "it may go on, or was cut off");
+        assert_eq!(shown("don't 'FOX' élan!"), "<b>don't</b> <b>'FOX'</b> <b>élan</b>!");
+        assert_eq!(shown("t ' fox1"), "t ' <b>fox</b>1");
+        assert_eq!(words.markup("fox\nx", &|text| text.replace('\n', "⏎")), "<b>fox</b>⏎x");
     }
 
     #[test]
     fn the_share_is_of_whole_words_and_of_enough() {
         let words = of("a fox and a crow");
         let text = "a fox an crow a fox and crow foxes 12 fo";
-        assert_eq!(words.share(text, false), Some(7.0 / 9.0));
-        assert_eq!(words.share(text, true), Some(7.0 / 10.0));
-        assert_eq!(words.share("a fox", true), None);
+        assert_eq!(words.share(text), Some(7.0 / 9.0));
+        assert_eq!(words.share("a fox."), None);
     }
 
     #[test]

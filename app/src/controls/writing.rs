@@ -40,7 +40,7 @@ pub fn Writing() -> impl IntoView {
     let real = memo(move || {
         // What a model from elsewhere learned is not here.
         let known = known.get().filter(|_| !store.is_given())?;
-        store.written.with(|written| known.share(&written.text, written.done))
+        store.written.with(|written| known.share(&written.text))
     });
     // What stood there before stays until it is written over.
     let before = StoredValue::new(String::new());
@@ -82,22 +82,22 @@ pub fn Writing() -> impl IntoView {
     // What it writes by is one setting for both runs, so it is set in the first.
     let leads = use_context::<Second>().is_none();
     let (id, hint) = (own("control", "temperature"), own("hint", "temperature"));
+    let at = own("sample", "step");
     let (temperature_row, words) = (setting("temperature"), general("temperature"));
     view! {
         <div class="writing view-fill" node_ref=part>
-            {drafts(store, known, set_off)}
             <h3 class="writing-head">
-                "What it writes " <span class="hint" id="sample-step">{after}</span>
+                "What it writes " <span class="hint" id=at.clone()>{after}</span>
                 {move || real.get().map(|share| view! {
                     <span class="writing-real" data-testid="writing-real"
                         title="Share of the words it has written that occur in the text it learns">
-                        <strong>{percent(share, 0)}</strong>" real words"{move || set_off.get().then_some(", in bold")}
+                        <strong>{percent(share, 0)}</strong>" words from its text"{move || set_off.get().then_some(", in bold")}
                     </span>
                 })}
             </h3>
             // Scrolls, so it takes the focus; not live, or a screen reader would never fall silent.
             <div class="sample" tabindex="0" role="group" aria-label="Text written by the model"
-                aria-describedby="sample-step">
+                aria-describedby=at>
                 <p class:has-words=set_off>
                     <span data-testid="sample-text" data-step=step>
                         <span inner_html=move || known.with(|known| {
@@ -109,6 +109,7 @@ pub fn Writing() -> impl IntoView {
                     <span class="sample-old" aria-hidden="true">{old}</span>
                 </p>
             </div>
+            {drafts(store, known, set_off)}
             {leads.then(|| view! { <div class="view-bar">
                 <button type="button" class="button" data-testid="write-again"
                     on:click=move |_| again()>
@@ -163,7 +164,7 @@ fn without_bytes(text: &str) -> String {
 fn marked_up(written: &Draft, words: Option<&dyn Judge>, write: impl Fn(&str) -> String) -> String {
     match (written.tokens.as_slice(), words) {
         ([], None) => escape(&write(&written.text)),
-        ([], Some(words)) => words.markup(&written.text, written.done, &write),
+        ([], Some(words)) => words.markup(&written.text, &write),
         // Their grounds leave no room for more.
         (tokens, _) => {
             // A byte that belongs to no character can’t be read here.

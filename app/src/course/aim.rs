@@ -8,6 +8,7 @@ use web_sys::Element;
 
 use crate::{
     controls::{Timer, use_timer},
+    figures::scroll::{self, Land, place_in},
     reactive::effect,
 };
 
@@ -61,23 +62,11 @@ fn seek(timer: Timer, id: &'static str, left: u32) {
 pub fn bring_into_sight(element: &Element) {
     let mut parent = element.parent_element();
     while let Some(room) = parent.filter(|room| room.id() != "stage-view") {
-        let (it, seen) = (element.get_bounding_client_rect(), room.get_bounding_client_rect());
-        let down = way([it.top(), it.bottom()], [seen.top(), seen.bottom()]);
-        let across = way([it.left(), it.right()], [seen.left(), seen.right()]);
-        // What does not scroll stays where it is.
-        if down != 0.0 {
-            room.set_scroll_top(room.scroll_top() + down.round() as i32);
-        }
-        if across != 0.0 {
-            room.set_scroll_left(room.scroll_left() + across.round() as i32);
-        }
+        let [across, down] = place_in(&room, element);
+        scroll::down(&room, down, Land::AtEdge(0.0));
+        scroll::across(&room, across, Land::AtEdge(0.0));
         parent = room.parent_element();
     }
-}
-
-/// How far a room has to be scrolled along one axis for something to be seen in it.
-fn way([start, end]: [f64; 2], [from, to]: [f64; 2]) -> f64 {
-    if start < from { start - from } else { (end - to).min(start - from).max(0.0) }
 }
 
 /// The view from its start: nothing of it is scrolled.
@@ -89,21 +78,5 @@ pub fn from_the_start(view: &Element) {
     for room in [view.clone()].into_iter().chain(pages) {
         room.set_scroll_top(0);
         room.set_scroll_left(0);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::way;
-
-    #[test]
-    fn only_what_is_out_of_sight_is_scrolled_to() {
-        let room = [100.0, 300.0];
-        assert_eq!(way([120.0, 280.0], room), 0.0);
-        assert_eq!(way([350.0, 400.0], room), 100.0);
-        assert_eq!(way([50.0, 90.0], room), -50.0);
-        // Larger than the room: from its start.
-        assert_eq!(way([150.0, 900.0], room), 50.0);
-        assert_eq!(way([100.0, 900.0], room), 0.0);
     }
 }

@@ -16,6 +16,7 @@ use web_sys::Element;
 use super::{
     Beat, Further, Lab, Labs, Run, Script,
     aim::use_aim,
+    list::part_ended_by,
     print::use_print,
     script::Telling,
     stage::{Stage, StageView},
@@ -38,6 +39,9 @@ use crate::{
 pub fn ChapterFrame(
     /// What the chapter says.
     script: &'static Script,
+    /// What heads the story in place of the chapter's title.
+    #[prop(optional_no_strip)]
+    headline: Option<&'static str>,
     /// What is live in it, by the names that it has there.
     #[prop(optional)]
     live: Vec<Live>,
@@ -116,7 +120,7 @@ pub fn ChapterFrame(
     provide_context(beats);
     view! {
         <main id="main" class="chapter" data-testid=testid data-answers=answers>
-            <Story title=info.title() before=script.before place=apart(further, Further::Place) beats told/>
+            <Story title=headline.unwrap_or(info.title()) before=script.before place=apart(further, Further::Place) beats told/>
             <Stage views settings model run alerts foot ways_back=true controls=true/>
         </main>
     }
@@ -191,7 +195,8 @@ fn tell(
         aim: None,
     };
     let last = told.len().saturating_sub(1);
-    if matches!(chapter, Chapter::Norm | Chapter::Block | Chapter::Gpt) {
+    // The first chapter prepares: there is nothing to review.
+    if chapter != Chapter::Start && part_ended_by(chapter).is_some() {
         told.insert(last, extra("Review", Further::Review));
     }
     told.insert(last, extra("Try it", Further::Tries));

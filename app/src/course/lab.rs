@@ -36,7 +36,7 @@ pub struct Lab {
     pub started: RwSignal<Option<Arc<StudyStarted>>>,
     /// Counts the models built: everything else starts anew with each.
     pub generation: RwSignal<u32>,
-    pub state: RwSignal<RunState>,
+    pub state: ReadSignal<RunState>,
     /// Optimizer steps taken.
     pub step: RwSignal<u32>,
     pub history: RwSignal<History>,

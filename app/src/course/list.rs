@@ -115,7 +115,6 @@ const MENU: Fetch = part!(menu: View = menu_panel);
 /// All chapters, with what the learner has done of each.
 fn menu_panel() -> AnyView {
     let progress = expect_context::<Progress>();
-    let place = |chapter: Chapter| chapters::ALL.iter().position(|info| info.id == chapter);
     let item = move |(number, info): (usize, &'static Entry)| {
         let sign = move || mark(progress, info.id);
         view! {
@@ -130,19 +129,19 @@ fn menu_panel() -> AnyView {
             </li>
         }
     };
-    let part = move |(i, (first, title)): (usize, &(Chapter, &'static str))| {
-        let from = place(*first).unwrap_or(0);
-        let to = PARTS.get(i + 1).and_then(|next| place(next.0)).unwrap_or(chapters::ALL.len());
-        let entries = chapters::ALL.iter().copied().enumerate().take(to).skip(from);
-        view! {
-            <section class="course-part" aria-label=*title>
-                <h2>{*title}</h2>
+    let all = chapters::ALL.iter().copied().enumerate();
+    let part = |(end, info): (usize, &'static Entry)| {
+        let (title, entries) = part_ended_by(info.id)?;
+        let entries = all.clone().skip(end + 1 - entries.len()).take(entries.len());
+        Some(view! {
+            <section class="course-part" aria-label=title>
+                <h2>{title}</h2>
                 <ol>{entries.map(item).collect_view()}</ol>
             </section>
-        }
+        })
     };
     view! {
-        <div class="course-parts">{PARTS.iter().enumerate().map(part).collect_view()}</div>
+        <div class="course-parts">{all.clone().filter_map(part).collect_view()}</div>
         <p class="course-forget">
             <button type="button" class="button button-quiet" data-testid="forget-progress"
                 on:click=move |_| progress.forget()>
@@ -199,6 +198,19 @@ const PARTS: [(Chapter, &str); 4] = [
     (Chapter::Seq2seq, "Attention"),
     (Chapter::Machine, "The whole machine"),
 ];
+
+/// What the part is about that ends with this chapter, and its chapters; `None` where another of them follows.
+pub fn part_ended_by(end: Chapter) -> Option<(&'static str, &'static [&'static Entry])> {
+    let all = chapters::ALL;
+    let begun_at =
+        |at: usize| PARTS.iter().find(|part| all.get(at).is_some_and(|i| i.id == part.0));
+    let end = all.iter().position(|info| info.id == end)?;
+    if end + 1 < all.len() && begun_at(end + 1).is_none() {
+        return None;
+    }
+    let (first, part) = (0..=end).rev().find_map(|at| Some((at, begun_at(at)?)))?;
+    Some((part.1, &all[first..=end]))
+}
 
 /// The whole course as a rail: a piece for each chapter, a gap between its parts. For the eye and the
 /// mouse; the menu beside it says the same to everyone.

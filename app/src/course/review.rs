@@ -5,7 +5,7 @@
 use leptos::{html, prelude::*, task::spawn_local};
 use unroll_protocol::link::Chapter;
 
-use super::{Borrow, ChapterLink, Progress};
+use super::{Borrow, ChapterLink, Progress, list::part_ended_by};
 use crate::{
     chapters,
     fetched::{Fetch, View, part},
@@ -23,35 +23,17 @@ const FEWEST: usize = 3;
 /// With fewer chapters, likewise.
 const FEWEST_CHAPTERS: usize = 2;
 
-const MEMORY: &[Chapter] = &[
-    Chapter::Tokens,
-    Chapter::Bigram,
-    Chapter::Rnn,
-    Chapter::Bptt,
-    Chapter::Gates,
-    Chapter::Birnn,
-    Chapter::Norm,
-];
-const ATTENTION: &[Chapter] = &[
-    Chapter::Seq2seq,
-    Chapter::Alignment,
-    Chapter::Qkv,
-    Chapter::Mask,
-    Chapter::Heads,
-    Chapter::Position,
-    Chapter::Block,
-];
-
-/// What the review at the end of this chapter is about, in words, and the chapters it asks about.
-fn about(end: Chapter) -> (&'static str, Vec<Chapter>) {
-    match end {
-        Chapter::Norm => ("the chapters on memory", MEMORY.to_vec()),
-        Chapter::Block => ("the chapters on attention", ATTENTION.to_vec()),
-        _ => (
-            "the whole course",
-            [MEMORY, ATTENTION, &[Chapter::Machine, Chapter::Decode, Chapter::Gpt]].concat(),
-        ),
-    }
+/// What the review at the end of this chapter is about, in words, and the chapters it asks about: those of the
+/// part that ends here, or of the whole course.
+fn about(end: Chapter) -> (String, Vec<Chapter>) {
+    let (what, entries) = match part_ended_by(end) {
+        Some((part, entries)) if end != Chapter::Gpt => {
+            (format!("the chapters on {}", part.to_lowercase()), entries)
+        }
+        // The first chapter prepares, and is asked about nowhere.
+        _ => ("the whole course".to_owned(), &chapters::ALL[1..]),
+    };
+    (what, entries.iter().map(|entry| entry.id).collect())
 }
 
 /// A number that looks like chance, the same for the same round and place.
@@ -327,14 +309,16 @@ mod tests {
 
     /// Three questions from each chapter on memory, none asked so far.
     fn fresh() -> Vec<(Chapter, Option<bool>)> {
-        MEMORY.iter().flat_map(|chapter| [(*chapter, None); 3]).collect()
+        about(Chapter::Norm).1.into_iter().flat_map(|chapter| [(chapter, None); 3]).collect()
     }
 
     #[test]
     fn every_chapter_with_a_model_is_in_a_review() {
         let wanted: Vec<Chapter> =
             Chapter::ALL.iter().copied().filter(|chapter| chapter.has_model()).collect();
-        assert_eq!(about(Chapter::Gpt).1, wanted);
+        assert_eq!(about(Chapter::Gpt), ("the whole course".to_owned(), wanted));
+        let (what, asked) = about(Chapter::Block);
+        assert_eq!((&*what, asked.len()), ("the chapters on attention", 7));
     }
 
     #[test]

@@ -42,7 +42,7 @@ type Track = Signal<Arc<Vec<Series>>>;
 #[derive(Clone, Copy)]
 pub struct Run {
     /// What the engine said last.
-    pub told: RwSignal<RunState>,
+    pub told: ReadSignal<RunState>,
     /// As the learner last asked for it, until the engine says otherwise: a press is answered at
     /// once, even while the engine is in the middle of a long step.
     pub state: Signal<RunState>,

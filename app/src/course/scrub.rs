@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     controls::{counted, grouped},
-    figures::{drag::dragging, writers::set_films},
+    figures::{drag::dragging, reading::is_shortcut, writers::set_films},
     questions::Questions,
     reactive::{effect, memo},
     store::Store,
@@ -76,7 +76,7 @@ pub fn scrub() -> AnyView {
     };
     let drag = move |event: &ev::PointerEvent, ()| seek(event);
     let key = move |event: ev::KeyboardEvent| {
-        if event.ctrl_key() || event.meta_key() || event.alt_key() || event.key() == "Tab" {
+        if is_shortcut(&event) || event.key() == "Tab" {
             return;
         }
         player.stop();

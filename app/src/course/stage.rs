@@ -15,7 +15,12 @@ use crate::{
     chapters,
     controls::TextChooser,
     fetched::{Fetch, Fetched, Settled, View, fetched, fetched_later, part},
-    figures::{canvas::use_size, use_visible},
+    figures::{
+        canvas::use_size,
+        reading::is_shortcut,
+        scroll::{self, Land, place_in},
+        use_visible,
+    },
     kept,
     reactive::{effect, effect_with_last, memo},
     store::{Severity, Store},
@@ -103,6 +108,9 @@ pub fn Stage(
     // Arrow keys move along the tabs, as in every tab list.
     let tabs = NodeRef::<html::Div>::new();
     let on_key = move |event: ev::KeyboardEvent| {
+        if is_shortcut(&event) {
+            return;
+        }
         let (now, count) = (tab_on.get_untracked(), own.with_value(Vec::len));
         let next = match event.key().as_str() {
             "ArrowLeft" => (now + count - 1) % count,
@@ -123,7 +131,7 @@ pub fn Stage(
         let (at, _) = (tab_on.get(), room.get());
         request_animation_frame(move || {
             if let Some(tabs) = tabs.try_get_untracked().flatten() {
-                bring_into_sight(&tabs, at as u32);
+                show_tab(&tabs, at as u32);
             }
         });
     });
@@ -344,17 +352,10 @@ fn notes(chapter: Chapter) -> Option<AnyView> {
     Some(notes.into_any())
 }
 
-/// Scrolls a row so that its child at this place is seen whole, and a little of what is beside it.
-fn bring_into_sight(row: &web_sys::Element, at: u32) {
+/// Scrolls the tabs so that the one at this place is seen whole, and a little of what is beside it.
+fn show_tab(tabs: &web_sys::Element, at: u32) {
     const BESIDE: f64 = 32.0;
-    let Some(child) = row.children().item(at) else { return };
-    let (row_box, child_box) = (row.get_bounding_client_rect(), child.get_bounding_client_rect());
-    let before = child_box.left() - row_box.left();
-    let after = child_box.right() - row_box.right();
-    let by = match (before < 0.0, after > 0.0) {
-        (true, _) => before - BESIDE,
-        (_, true) => after + BESIDE,
-        _ => return,
-    };
-    row.set_scroll_left(row.scroll_left() + by as i32);
+    if let Some(tab) = tabs.children().item(at) {
+        scroll::across(tabs, place_in(tabs, &tab)[0], Land::AtEdge(BESIDE));
+    }
 }

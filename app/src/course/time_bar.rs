@@ -15,7 +15,7 @@ use super::{
 use crate::{
     controls::{four_digits, grouped},
     fetched::{Fetch, Settled, View, fetched, part},
-    figures::{percent, use_frame, use_visible},
+    figures::{percent, reading::is_shortcut, use_frame, use_visible},
     reactive::memo,
 };
 
@@ -27,9 +27,9 @@ const HEIGHT: f64 = 100.0;
 #[component]
 pub fn TimeBar(run: Run) -> impl IntoView {
     let listener = window_event_listener(ev::keydown, move |event| {
-        let plain = !(event.ctrl_key() || event.meta_key() || event.alt_key() || event.repeat());
         if event.key() == " "
-            && plain
+            && !is_shortcut(&event)
+            && !event.repeat()
             && !event.default_prevented()
             && !is_meant_for_control(&event)
         {

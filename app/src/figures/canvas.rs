@@ -30,15 +30,23 @@ thread_local! {
     static RESTING: Cell<f64> = const { Cell::new(0.0) };
     /// When figures began to take over new data in this frame, if they did.
     static BEGUN: Cell<Option<f64>> = const { Cell::new(None) };
-    static TRAINING: Cell<bool> = const { Cell::new(false) };
+    /// How many engines train: a twin's beside that of the run.
+    static TRAINING: Cell<u32> = const { Cell::new(0) };
     /// Where text is drawn before it is copied to where it belongs.
     static ASIDE: OnceCell<Option<HtmlCanvasElement>> = const { OnceCell::new() };
 }
 
-/// Says whether something trains. Figures rest only then: what is drawn afterwards stays.
-pub fn set_training(training: bool) {
-    TRAINING.set(training);
-    RESTING.set(0.0);
+/// One more engine trains, or one less. Figures rest only while any does: what is drawn afterwards stays.
+pub fn count_training(more: bool) {
+    let count = TRAINING.get();
+    TRAINING.set(if more { count + 1 } else { count.saturating_sub(1) });
+    if !is_training() {
+        RESTING.set(0.0);
+    }
+}
+
+fn is_training() -> bool {
+    TRAINING.get() > 0
 }
 
 /// For how many milliseconds figures take over nothing new, because redrawing was slow just now.
@@ -48,13 +56,13 @@ pub fn rest_left() -> f64 {
 
 /// Whether so much was drawn in this frame that more should wait for the next.
 fn frame_is_full() -> bool {
-    TRAINING.get() && BEGUN.get().is_some_and(|begun| clock() - begun > FULL)
+    is_training() && BEGUN.get().is_some_and(|begun| clock() - begun > FULL)
 }
 
 /// Times the frame in which this is called, with all that is drawn, laid out and painted in it, so
 /// that figures rest where it is slow.
 pub fn time_frame() {
-    if !TRAINING.get() || BEGUN.get().is_some() {
+    if !is_training() || BEGUN.get().is_some() {
         return;
     }
     let begun = clock();
@@ -64,7 +72,7 @@ pub fn time_frame() {
         let (now, hidden) = (clock(), document().hidden());
         let took = now - begun;
         // Behind another tab there are no frames.
-        if took > SMOOTH && !hidden && TRAINING.get() {
+        if took > SMOOTH && !hidden && is_training() {
             let rest = (RESTING.get() - now).max(0.0) + REST * took;
             RESTING.set(now + rest.min(LONGEST_REST));
         }
@@ -258,7 +266,7 @@ where
     T: Clone + Send + Sync + 'static,
 {
     let late = use_frame(source, visible);
-    Signal::derive(move || if TRAINING.get() { late.get() } else { source.get() })
+    Signal::derive(move || if is_training() { late.get() } else { source.get() })
 }
 
 /// As [`use_frame`] for data worth sharing: what is drawn, read and exported is one snapshot.
@@ -334,4 +342,21 @@ pub fn put_pixels(canvas: &HtmlCanvasElement, pixels: &[u8], columns: u32) -> Op
     let context: CanvasRenderingContext2d = canvas.get_context("2d").ok()??.unchecked_into();
     let image = ImageData::new_with_u8_clamped_array_and_sh(Clamped(pixels), columns, rows).ok()?;
     context.put_image_data(&image, 0.0, 0.0).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn training_lasts_until_the_last_engine_rests() {
+        let after = |more| {
+            count_training(more);
+            is_training()
+        };
+        assert_eq!([true, true, false, false].map(after), [true, true, true, false]);
+        RESTING.set(9.0);
+        assert!(after(true) && RESTING.get() == 9.0);
+        assert!(!after(false) && RESTING.get() == 0.0);
+    }
 }

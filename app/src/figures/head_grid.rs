@@ -8,7 +8,7 @@ use web_sys::Element;
 
 use super::{
     head_grid_paint::use_pictures,
-    reading::{focus_child, listener, step_cell},
+    reading::{focus_child, is_shortcut, listener, step_cell},
     slot::Slot,
     view::HeadView,
 };
@@ -88,6 +88,9 @@ fn Grid(of: HeadGrid, layers: u32, heads: u32) -> impl IntoView {
     let painted = use_pictures(view, off, grid, canvas);
     let switching = move || switches.is_some_and(|switches| switches.switching.get());
     let on_key = move |e: ev::KeyboardEvent| {
+        if is_shortcut(&e) {
+            return;
+        }
         let (l, h) = chosen.get_untracked();
         let (at, shape) = ((l as usize - 1, h as usize - 1), (layers as usize, heads as usize));
         let Some((layer, head)) = step_cell(&e.key(), at, shape) else { return };

@@ -7,6 +7,7 @@ use super::{
     cells::{Cells, Marks, Place},
     export::Provenance,
     frame::{Files, Frame, choices},
+    hue::Hue,
     matrix_data::{Matrix, matrix_csv, matrix_json},
     matrix_paint::{Geometry, Look},
     matrix_strip::ColumnStrip,
@@ -14,6 +15,7 @@ use super::{
     reading::{Reading, offset, step_cell},
     readout::SpokenReading,
     scale::ScaleBar,
+    scroll::{self, Land},
     select::Pointing,
     sight::use_visible,
     since::use_since,
@@ -36,7 +38,8 @@ const NAMED: usize = 6;
 /// `describe` makes the sentence for a cell. `marked` cells are outlined; `row` and `column` light
 /// one from outside: where these leave one cell, it is read while none is pointed at. `on_pick` hears
 /// of a click or Enter on a cell (a finger's second tap; without it a click pins the cell),
-/// `on_point` of the cell that is read. `above` and `below` stand in line with the columns.
+/// `on_point` of the cell that is read. `above` and `below` stand in line with the columns. Where rows
+/// or columns stand for queries, keys or values, their hue says so.
 #[component]
 pub fn MatrixFigure(
     name: &'static str,
@@ -51,6 +54,8 @@ pub fn MatrixFigure(
     #[prop(optional)] on_point: Option<Callback<Option<(usize, usize)>>>,
     #[prop(optional)] above: Option<ColumnStrip>,
     #[prop(optional)] below: Option<ColumnStrip>,
+    #[prop(optional)] row_hue: Hue,
+    #[prop(optional)] column_hue: Hue,
     /// One of several small figures: without the comparison with another moment.
     #[prop(optional)]
     small: bool,
@@ -69,7 +74,7 @@ pub fn MatrixFigure(
         // In a low box strips and cells scroll together.
         let height = size.height - height_of(head) - height_of(foot);
         let size = Size { height: height.max(LOWEST.min(size.height)), ..size };
-        Geometry::new(&shown.get(), size, Look::default())
+        Geometry::new(&shown.get(), size, Look { row_hue, column_hue, ..Look::default() })
     });
     // Where few rows leave height over, scale and reading follow the cells (see figures.css).
     let spare = memo(move || {
@@ -126,9 +131,9 @@ pub fn MatrixFigure(
     };
     let marks = Marks {
         row,
-        row_class: Signal::stored("matrix-lit"),
+        row_class: Signal::stored(lit(row_hue)),
         column,
-        column_class: "matrix-lit",
+        column_class: lit(column_hue),
         cell: Signal::derive(move || pointing.shown()),
         is_pinned: Signal::derive(move || pointing.is_pinned()),
     };
@@ -266,23 +271,22 @@ pub fn MatrixFigure(
     }
 }
 
+/// The class of a row or column that is lit.
+fn lit(hue: Hue) -> &'static str {
+    match hue {
+        Hue::Query => "matrix-lit role-query",
+        Hue::Key => "matrix-lit role-key",
+        Hue::Value => "matrix-lit role-value",
+        _ => "matrix-lit",
+    }
+}
+
 /// Scrolls the cells, `head` below the top of what scrolls, so that the one at `row`, `column` is not
 /// hidden, also not under the labels.
 fn keep_in_sight(scroller: NodeRef<html::Div>, g: Geometry, head: f64, (row, column): Place) {
+    /// Room for the mark around it.
+    const MARK: f64 = 3.0;
     let Some(scroller) = scroller.get_untracked() else { return };
-    /// Where to scroll to along one side, of a cell from `start` to `end` past labels of `head`.
-    fn place(start: f64, end: f64, head: f64, from: i32, room: i32) -> i32 {
-        let (from, room) = (f64::from(from), f64::from(room));
-        if start < from + head {
-            (start - head).floor() as i32
-        } else if end > from + room {
-            (end - room).ceil() as i32 + 3
-        } else {
-            from as i32
-        }
-    }
-    let (x, y) = (scroller.scroll_left(), scroller.scroll_top());
-    let (width, height) = (scroller.client_width(), scroller.client_height());
-    scroller.set_scroll_left(place(g.x(column), g.x(column + 1), g.left, x, width));
-    scroller.set_scroll_top(place(head + g.y(row), head + g.y(row + 1), head + g.top, y, height));
+    scroll::across(&scroller, [g.x(column) - g.left, g.x(column + 1)], Land::AtEdge(MARK));
+    scroll::down(&scroller, [g.y(row) - g.top, head + g.y(row + 1)], Land::AtEdge(MARK));
 }

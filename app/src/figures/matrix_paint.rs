@@ -21,6 +21,8 @@ const NARROWEST: f64 = 7.0;
 const LOWEST: f64 = 4.0;
 /// A cell is at most so many times as wide as it is high, or as high as it is wide.
 const LONGEST: f64 = 4.0;
+/// On a phone squares that the height keeps lower than this use the width there is, up to twice their height.
+const FINGER: f64 = 13.0;
 /// Larger ones stand apart, if their colors are not those of shares.
 const APART: f64 = 14.0;
 /// Sizes of the labels' fonts.
@@ -43,6 +45,8 @@ const GAP: f64 = 0.7;
 const CHARACTER: f64 = 0.62;
 /// Room for a single character beside another, as a share of the font.
 const STAGGER: f64 = 0.72;
+/// In at most so many columns row labels stand in turn.
+const MOST_LANES: usize = 3;
 /// How much higher the sign of a space stands than other row labels, as a share of the font.
 const SPACE_RAISED: f64 = 0.2;
 
@@ -70,8 +74,8 @@ pub struct Geometry {
     pub column_font: f64,
     /// Longest row label, in characters.
     pub row_label: usize,
-    /// Whether row labels stand in two columns in turn, for rows are lower than they.
-    pub staggered: bool,
+    /// In how many columns row labels stand in turn, where rows are lower than they.
+    pub lanes: usize,
     /// Every n-th label is written.
     pub row_every: usize,
     pub column_every: usize,
@@ -120,7 +124,9 @@ impl Geometry {
             title(&matrix.row_axis) + 10.0 + largest * CHARACTER * longest(&matrix.rows, row_label);
         let beside_labels = |left: f64| {
             // One pixel less: a box's size is known in whole ones.
-            let widest = ((width - left - EDGE - 1.0) / columns as f64).max(narrowest);
+            let room = (width - left - EDGE - 1.0) / columns as f64;
+            let widest = room.max(narrowest);
+            let is_phone = width < NARROW && !look.shrinks;
             let fitting = |cell: f64| (cell * 0.85).clamp(SMALLEST_FONT, largest);
             let every = |font: f64, cell: f64| (font * 1.05 / cell).ceil().max(1.0) as usize;
             let of = |width: f64| {
@@ -140,7 +146,8 @@ impl Geometry {
                     // Cells of 1 or 2 pixels must all be the same size, or the eye sees stripes.
                     let whole = look.shrinks && (1.0..4.0).contains(&device);
                     let side = if whole { device.floor() / scale } else { side };
-                    (side, side)
+                    let wide = if is_phone { (2.0 * side).min(FINGER).min(room) } else { side };
+                    (wide.max(side), side)
                 } else {
                     (widest.min(LONGEST * highest), highest.min(LONGEST * widest))
                 };
@@ -162,7 +169,7 @@ impl Geometry {
                     row_font,
                     column_font,
                     row_label,
-                    staggered: false,
+                    lanes: 1,
                     row_every: every(row_font, cell_height),
                     column_every: if single {
                         every(CHARACTER * column_font, cell_width)
@@ -185,9 +192,10 @@ impl Geometry {
             of(of(widest).cell_width)
         };
         let whole = beside_labels(left);
-        if whole.row_every == 2 && longest(&matrix.rows, row_label) == 1.0 {
-            let apart = beside_labels(left + STAGGER * whole.row_font);
-            return Self { staggered: true, row_every: 1, ..apart };
+        let lanes = whole.row_every;
+        if (2..=MOST_LANES).contains(&lanes) && longest(&matrix.rows, row_label) == 1.0 {
+            let aside = STAGGER * whole.row_font * (lanes - 1) as f64;
+            return Self { lanes, row_every: 1, ..beside_labels(left + aside) };
         }
         whole
     }
@@ -517,7 +525,7 @@ fn write_row_labels(
         // The sign of a space hangs below its line: as low as that it would seem to belong to the next row.
         let raise = if label == "␣" { SPACE_RAISED * g.row_font } else { 0.0 };
         let middle = g.y(row) + g.cell_height / 2.0;
-        let aside = if g.staggered && row % 2 == 1 { STAGGER * g.row_font } else { 0.0 };
+        let aside = STAGGER * g.row_font * (row % g.lanes) as f64;
         context.fill_text(&label, g.left - 6.0 - aside, middle - raise).ok()?;
     }
     if !matrix.row_axis.is_empty() {
@@ -563,6 +571,13 @@ mod tests {
         assert!(g.cell_width == g.cell_height && g.height > 490.0, "{g:?}");
         let g = geometry(&matrix(60, 60, "a"), 320.0, 200.0);
         assert_eq!((g.cell_width, g.cell_height), (LOWEST, LOWEST));
+        // A phone's width is used where its height is short, and every label has its place.
+        let g = geometry(&matrix(30, 30, "a"), 366.0, 215.0);
+        fits(g, 366.0, 215.0);
+        assert!(g.cell_width > 1.5 * g.cell_height && g.column_every == 1, "{g:?}");
+        assert!((2..=MOST_LANES).contains(&g.lanes) && g.row_every == 1, "{g:?}");
+        let g = geometry(&matrix(30, 30, "a"), 640.0, 215.0);
+        assert_eq!(g.cell_width, g.cell_height, "elsewhere squares are squares");
         let g = geometry(&matrix(2, 2, "a"), 2000.0, 1200.0);
         assert!(g.height > 1190.0, "{g:?}");
         let g = geometry(&matrix(16, 64, "unit 12"), 900.0, 500.0);

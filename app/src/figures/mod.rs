@@ -40,6 +40,7 @@ mod matrix_paint;
 mod matrix_strip;
 pub mod matrix_svg;
 pub mod motion;
+mod named;
 mod next;
 mod numbers;
 pub mod pen;
@@ -49,6 +50,7 @@ pub mod reading;
 pub mod readout;
 mod row;
 pub mod scale;
+pub mod scroll;
 mod search;
 mod second;
 pub mod select;
@@ -72,7 +74,7 @@ pub use attention::{
 pub use bars::{Bar, top_bars};
 pub use bars_figure::BarsFigure;
 pub use canvas::{
-    clock, hidden_canvas, next_frame, rest_left, set_training, time_frame, use_frame,
+    clock, count_training, hidden_canvas, next_frame, rest_left, time_frame, use_frame,
 };
 pub use curve::Curve;
 pub use download::hand_over;

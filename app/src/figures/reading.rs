@@ -281,6 +281,9 @@ pub fn focus_child(row: &Element, at: usize) {
 /// In a row of elements of which the `at`-th has the focus, the row or that element listening to
 /// keys: moves the focus to a neighbor or an end, and says where to.
 pub fn walk(e: &ev::KeyboardEvent, row: &Element, at: usize, upright: bool) -> Option<usize> {
+    if is_shortcut(e) {
+        return None;
+    }
     let to = step_row(&e.key(), at, row.child_element_count() as usize, upright)?;
     e.prevent_default();
     focus_child(row, to);

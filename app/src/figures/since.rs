@@ -11,6 +11,7 @@ use super::{
     cells::Place,
     export::{Experiment, Provenance},
     matrix_data::Matrix,
+    named::Named,
     scale::{ValueMap, limit},
     second::Second,
 };
@@ -143,34 +144,23 @@ struct Comparing {
     said: Signal<Option<String>>,
 }
 
-/// A figure's name and its matrices.
-type Named = (&'static str, Memo<Parts>);
-
 thread_local! {
     /// What is on the page that can be compared; nothing of a twin.
-    static OF_RUN: RefCell<Vec<Named>> = const { RefCell::new(Vec::new()) };
+    static OF_RUN: RefCell<Named<Memo<Parts>>> = const { RefCell::new(Named::new()) };
     static CHANGED: ArcTrigger = ArcTrigger::new();
 }
 
 /// Has a twin find the matrices for as long as their owner lives.
 fn register(name: &'static str, live: Memo<Parts>) {
-    OF_RUN.with_borrow_mut(|all| all.push((name, live)));
+    let id = OF_RUN.with_borrow_mut(|all| all.add(name, live));
     CHANGED.with(ArcTrigger::notify);
-    on_cleanup(move || {
-        OF_RUN.with_borrow_mut(|all| {
-            // The oldest: a view may be made anew before the old one is gone.
-            if let Some(at) = all.iter().position(|one| one.0 == name) {
-                all.remove(at);
-            }
-        });
-    });
+    on_cleanup(move || OF_RUN.with_borrow_mut(|all| all.remove(id)));
 }
 
 /// The matrices of the run that are shown under this name, as they are now. Tracks them.
 fn of_run(name: &str) -> Option<Parts> {
     CHANGED.with(ArcTrigger::track);
-    let found = OF_RUN.with_borrow(|all| all.iter().rev().find(|one| one.0 == name).copied());
-    found.and_then(|(_, live)| live.try_get())
+    OF_RUN.with_borrow(|all| all.find(name)).and_then(|live| live.try_get())
 }
 
 fn button() -> AnyView {

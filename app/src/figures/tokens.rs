@@ -8,6 +8,7 @@ use super::{
     editor::{Editor, EditorField, EditorNotes, Field},
     reading::{leave, listener, walk},
     row::Row,
+    scroll::{self, Land},
     select::{Cell, Selection},
     theme::Colors,
     tint, token,
@@ -184,11 +185,7 @@ fn keep_in_sight(scroller: NodeRef<html::Div>, selection: Selection, row: Memo<R
             let query = wanted.get_value();
             let share = row.with_untracked(|t| t.middle(query) / t.width().max(f64::MIN_POSITIVE));
             let middle = share * f64::from(scroller.scroll_width());
-            let start = f64::from(scroller.scroll_left());
-            let seen = f64::from(scroller.client_width());
-            if middle < start || middle > start + seen {
-                scroller.set_scroll_left((middle - seen / 2.0) as i32);
-            }
+            scroll::across(&scroller, [middle; 2], Land::InMiddle);
         });
     };
     effect(move || {

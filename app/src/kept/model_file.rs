@@ -275,8 +275,8 @@ pub fn open(store: Store, files: Vec<File>, is_folder: bool, kept: Option<String
 /// Files that are being opened. While that takes long, the page says so.
 pub struct Attempt {
     pub store: Store,
-    /// See [`Keeping::begun`](super::Keeping::begun).
-    number: u32,
+    /// See [`Keeping::begun`].
+    number: (u32, u32),
     /// What the page says meanwhile.
     sentence: String,
     timer: Option<TimeoutHandle>,
@@ -285,8 +285,8 @@ pub struct Attempt {
 impl Attempt {
     fn begin(store: Store, name: &str) -> Self {
         let number = store.keeping(|keeping| {
-            keeping.begun += 1;
-            keeping.begun
+            keeping.ask();
+            keeping.begun()
         });
         let sentence = format!("Opening {name} …");
         let said = sentence.clone();
@@ -302,7 +302,7 @@ impl Attempt {
 
     /// That the learner began nothing else meanwhile, which this would replace.
     pub fn check(&self) -> Result<(), Refusal> {
-        let is_latest = self.store.keeping(|keeping| keeping.begun) == self.number;
+        let is_latest = self.store.keeping(|keeping| keeping.begun()) == self.number;
         if is_latest { Ok(()) } else { Err(Refusal::Late) }
     }
 }
@@ -365,14 +365,13 @@ async fn take(
     Ok(())
 }
 
-/// Waits for the engine's word about the model that is being opened: how many of its weights are there. `ask`
-/// is given whom to tell.
-async fn told(ask: impl FnOnce(Heard)) -> Result<u64, Refusal> {
+/// Waits for the engine's word about the model that is being opened. `ask` is given whom to tell.
+async fn told(ask: impl FnOnce(Heard)) -> Result<(), Refusal> {
     let mut ask = Some(ask);
-    let said = Promise::new(&mut |there, refused| {
+    let said = Promise::new(&mut |goes_on, refused| {
         let heard: Heard = Box::new(move |said| {
             let _ = match said {
-                Ok(values) => there.call1(&JsValue::UNDEFINED, &(values as f64).into()),
+                Ok(()) => goes_on.call0(&JsValue::UNDEFINED),
                 Err(reason) => refused.call1(&JsValue::UNDEFINED, &reason.into()),
             };
         });
@@ -380,9 +379,8 @@ async fn told(ask: impl FnOnce(Heard)) -> Result<u64, Refusal> {
             ask(heard);
         }
     });
-    let said = JsFuture::from(said).await;
-    said.map(|there| there.as_f64().unwrap_or_default() as u64)
-        .map_err(|reason| Refusal::Engine(reason.as_string().unwrap_or_default()))
+    let said = JsFuture::from(said).await.map(drop);
+    said.map_err(|reason| Refusal::Engine(reason.as_string().unwrap_or_default()))
 }
 
 /// Hands a model of another's making to an engine of its own, piece by piece. The model on show stays until
@@ -449,7 +447,8 @@ async fn hand_on(
         let Range { start, end } = piece.bytes;
         let bytes = bytes(model, start as f64, end as f64).await?;
         for weights in arriving.weights(&piece, &bytes)? {
-            if there + weights.values.len() as u64 == arriving.values() {
+            there += weights.values.len() as u64;
+            if there == arriving.values() {
                 // The engine would refuse it as it refuses others, but only after the model on show was put
                 // aside for it.
                 if !weights.values.iter().all(|value| value.is_finite()) {
@@ -462,7 +461,7 @@ async fn hand_on(
                     go(store, Chapter::Gpt, 0);
                 }
             }
-            there = tell(Command::Weights(Packed::of(&weights))).await?;
+            tell(Command::Weights(Packed::of(&weights))).await?;
         }
     }
     Ok(true)

@@ -31,11 +31,11 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Takes up the run that the engine has, and starts to talk to it. Where it can't be had, the page says so
 /// and computes in the tab.
 pub async fn join(store: Store) {
-    let begun = store.keeping(|keeping| keeping.begun);
+    let begun = store.keeping(|keeping| keeping.begun());
     match find().await {
         Ok(found) => {
             // What the learner began meanwhile is not replaced.
-            let found = found.filter(|_| store.keeping(|keeping| keeping.begun) == begun);
+            let found = found.filter(|_| store.keeping(|keeping| keeping.begun()) == begun);
             let is_found = found.is_some();
             if let Some(found) = found {
                 take_up(store, found).await;

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use unroll_protocol::{Checkpoint, Command, Link, link::Corpus, text::Accepted};
 
 use super::{Heard, Past, Run, Severity, Source, Store, pace::Starting, state::first_source};
-use crate::{corpora, figures::Curve};
+use crate::{corpora, figures::Curve, kept::Keeping};
 
 /// The model as it was before the last start over.
 pub struct Previous {
@@ -47,18 +47,22 @@ impl Store {
     /// brought back.
     pub fn start_over(self) {
         let source = self.source.get_untracked();
-        self.begin(source);
+        if let Err(reason) = self.begin(source) {
+            self.notify(Severity::Refusal, reason);
+        }
     }
 
-    /// Learns a built-in text instead.
+    /// Learns a built-in text instead, unless the learner asks for something else before it is here.
     pub fn choose_corpus(self, corpus: Corpus) {
+        let number = self.keeping(Keeping::ask);
         wasm_bindgen_futures::spawn_local(async move {
             let name = corpora::name(corpus).to_owned();
-            match corpora::load(corpus).await {
-                Ok(text) => {
-                    self.forget_text();
-                    self.begin(Source { corpus, name, text });
-                }
+            let loaded = corpora::load(corpus).await;
+            if self.keeping(|keeping| keeping.asked) != number {
+                return;
+            }
+            match loaded {
+                Ok(text) => self.learn(Source { corpus, name, text }, Vec::new()),
                 Err(sentence) => self.refuse_text(sentence),
             }
         });
@@ -66,12 +70,20 @@ impl Store {
 
     /// Learns the learner's own text instead. `name` is the file's, if it came from one.
     pub fn choose_own_text(self, accepted: Accepted, name: Option<String>) {
-        self.forget_text();
-        for note in accepted.notes {
-            self.note_on_text(note);
-        }
+        self.keeping(Keeping::ask);
         let name = name.unwrap_or_else(|| "Your text".to_owned());
-        self.begin(Source { corpus: Corpus::Own, name, text: accepted.text.into() });
+        let source = Source { corpus: Corpus::Own, name, text: accepted.text.into() };
+        self.learn(source, accepted.notes);
+    }
+
+    fn learn(self, source: Source, notes: Vec<String>) {
+        if let Err(reason) = self.begin(source) {
+            return self.refuse_text(format!(
+                "The text was not changed, because the settings have no model for it. {reason}"
+            ));
+        }
+        self.forget_text();
+        notes.into_iter().for_each(|note| self.note_on_text(note));
     }
 
     /// Goes back to a text that another has replaced: with the model that learned it, where it is the last one
@@ -91,21 +103,20 @@ impl Store {
         true
     }
 
-    fn begin(self, source: Source) {
+    /// Refused with a sentence where the form's settings describe no model.
+    fn begin(self, source: Source) -> Result<(), String> {
         let link = Link { corpus: source.corpus, ..self.link.get_untracked() };
-        if let Err(error) = link.experiment().validate() {
-            self.notify(Severity::Refusal, error.to_string());
-            return;
-        }
+        link.experiment().validate().map_err(|error| error.to_string())?;
         // The old model is kept first: the engine answers commands in order.
         self.keep_previous();
         self.keeping(|keeping| keeping.anew(None));
         if !self.is_open() {
             self.take_source(source);
             self.built.set(link);
-            return;
+            return Ok(());
         }
         self.send_start(Starting { link, source, curve: None, past: None }, None);
+        Ok(())
     }
 
     /// Begins with the usual model and text, where what the link asked for can't be built: the page
@@ -120,8 +131,8 @@ impl Store {
         }
         self.link.update(|link| *link = link.clone().with_experiment_of(&usual));
         self.built.set(self.link.get_untracked());
-        self.source.set(source.clone());
-        self.begin(source);
+        self.source.set(source);
+        self.start_over();
     }
 
     /// Has another text be the one that is learned. A sentence the learner did not touch follows it.
@@ -151,7 +162,10 @@ impl Store {
         self.keep_previous();
         self.link.update(|form| *form = form.clone().with_experiment_of(&link));
         self.probe.set(probe);
-        self.keeping(|keeping| keeping.anew(file));
+        self.keeping(|keeping| {
+            keeping.ask();
+            keeping.anew(file);
+        });
         let link = Link { corpus: source.corpus, ..self.link.get_untracked() };
         if !self.is_open() {
             // The first engine goes on from what was saved last.
@@ -172,7 +186,7 @@ impl Store {
     pub fn make_room(self, heard: Heard) {
         self.hear(Some(heard));
         if self.has_no_engine() || !self.keep_previous() {
-            self.on_heard(Ok(0));
+            self.on_heard(Ok(()));
         }
     }
 
@@ -189,7 +203,7 @@ impl Store {
 
     /// The state that [`Self::keep_previous`] asked for has come.
     pub(super) fn on_previous(self, checkpoint: Box<Checkpoint>) {
-        self.on_heard(Ok(0));
+        self.on_heard(Ok(()));
         self.can_bring_back.set(Some(checkpoint.step));
         self.previous.set_value(Some(Previous {
             link: self.built.get_untracked(),
@@ -205,7 +219,10 @@ impl Store {
         let Some(previous) = self.previous.try_update_value(Option::take).flatten() else { return };
         self.can_bring_back.set(None);
         let Previous { link, source, curve, checkpoint, past } = previous;
-        self.keeping(|keeping| keeping.anew(None));
+        self.keeping(|keeping| {
+            keeping.ask();
+            keeping.anew(None);
+        });
         self.link.update(|form| *form = form.clone().with_experiment_of(&link));
         self.send_start(Starting { link, source, curve: Some(curve), past }, Some(checkpoint));
     }

@@ -169,9 +169,9 @@ impl Store {
         self.dismiss_helpers();
         // Nobody waits for its last state any more.
         if self.pace.with_value(|pace| pace.keep_previous) {
-            self.on_heard(Ok(0));
+            self.on_heard(Ok(()));
         }
-        self.state.set(RunState::Paused);
+        self.questions.set_state(RunState::Paused);
         let another = self.pace.try_update_value(|pace| {
             pace.engine_gone();
             let another = pace.deaths.one_more();
@@ -310,9 +310,9 @@ impl Store {
         match incoming {
             Incoming::Event(Event::Ready(report)) => {
                 self.engine.update_value(|engine| engine.opened_on = Some(report));
-                self.on_heard(Ok(0));
+                self.on_heard(Ok(()));
             }
-            Incoming::Event(Event::Filled { values }) => self.on_heard(Ok(values)),
+            Incoming::Event(Event::Filled { .. }) => self.on_heard(Ok(())),
             Incoming::Event(Event::Refused { reason, .. }) => self.on_heard(Err(reason)),
             Incoming::Died(reason) => {
                 self.engine.update_value(|engine| engine.opening = None);
@@ -340,7 +340,7 @@ impl Store {
                 }
                 self.receive(event);
                 // The last of its weights is answered by the model itself.
-                self.on_heard(Ok(u64::MAX));
+                self.on_heard(Ok(()));
             }
             Incoming::Event(_) => {}
         }

@@ -25,14 +25,15 @@ impl Store {
             Event::Refused { command, reason } => {
                 // Who waits for the present model's last state waits no longer: there is none.
                 let waits = self.pace.with_value(|pace| pace.keep_previous);
+                let is_run = self.pace.with_value(Pace::takes_up_run);
                 if command == CommandKind::Save && waits {
-                    self.on_heard(Ok(0));
+                    self.on_heard(Ok(()));
                 }
                 self.pace.update_value(|pace| pace.refused(command));
                 match command {
                     CommandKind::Ask(id) => self.questions.answered(id, Some(Err(reason)), false),
                     // It is of no more use once a model can be built for another text.
-                    CommandKind::Start => self.refuse_text(reason),
+                    CommandKind::Start if !is_run => self.refuse_text(reason),
                     // It was thinned out meanwhile.
                     CommandKind::Moment => {}
                     _ => self.notify(Severity::Refusal, reason),
@@ -105,7 +106,7 @@ impl Store {
         self.heard.set_value(heard);
     }
 
-    pub(super) fn on_heard(self, said: Result<u64, String>) {
+    pub(super) fn on_heard(self, said: Result<(), String>) {
         let heard = self.heard.try_update_value(Option::take).flatten();
         heard.into_iter().for_each(|heard| heard(said.clone()));
     }

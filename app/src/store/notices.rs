@@ -58,8 +58,11 @@ impl Store {
 }
 
 fn add(notices: &mut Vec<Notice>, notice: Notice) {
-    // Saying the same twice helps nobody.
-    notices.retain(|before| before.sentence != notice.sentence);
+    // Saying the same twice helps nobody, and one text was refused last.
+    notices.retain(|before| {
+        let is_outdone = before.refuses_text() && notice.refuses_text();
+        before.sentence != notice.sentence && !is_outdone
+    });
     notices.push(notice);
     let excess = notices.len().saturating_sub(MOST);
     notices.drain(..excess);
@@ -81,5 +84,19 @@ mod tests {
         assert_eq!(say(3, "a"), [2, 3], "said again, it is said once, as the last");
         assert_eq!((say(4, "c"), say(5, "d")), (vec![2, 3, 4], vec![2, 3, 4, 5]));
         assert_eq!(say(6, "e"), [3, 4, 5, 6], "the oldest makes room");
+    }
+
+    #[test]
+    fn only_the_last_refusal_of_a_text_stays() {
+        let mut notices = Vec::new();
+        let mut say = |id: u32, severity, about_text| {
+            let sentence = id.to_string();
+            add(&mut notices, Notice { id, severity, sentence, about_text });
+            notices.iter().map(|notice| notice.id).collect::<Vec<_>>()
+        };
+        say(1, Severity::Refusal, true);
+        say(2, Severity::Refusal, false);
+        assert_eq!(say(3, Severity::Note, true), [1, 2, 3]);
+        assert_eq!(say(4, Severity::Refusal, true), [2, 3, 4]);
     }
 }

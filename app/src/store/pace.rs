@@ -12,6 +12,9 @@ const WRITING_SHARE: f64 = 0.1;
 const WRITING_SHARE_IN_VIEW: f64 = 0.25;
 /// Never a new piece of writing sooner than this, in milliseconds: people have to read it.
 const WRITING_PAUSE: f64 = 2000.0;
+/// What the first steps of training change nobody can read: from the press on so long, in milliseconds, the
+/// noise stays. Written sooner, it would only be written again.
+const NOISE: f64 = 3000.0;
 /// Between checkpoints in training, in milliseconds: so much is lost at most when engine or page end.
 const SAVE_PAUSE: f64 = 9000.0;
 
@@ -90,6 +93,14 @@ impl Pace {
         self.writing_began = now;
     }
 
+    /// The learner has a model train that took so many steps.
+    pub fn set_out(&mut self, now: f64, step: u32) {
+        self.sets_out = true;
+        if step == 0 {
+            self.writing_after = now + NOISE;
+        }
+    }
+
     /// All of it is written, and it is what is on show or not.
     pub fn writing_done(&mut self, now: f64, in_view: bool) {
         self.writing = None;
@@ -125,6 +136,11 @@ impl Pace {
         self.saved_step = 0;
     }
 
+    /// Whether the next start under way goes on with a run: where that is refused, the text is not to blame.
+    pub fn takes_up_run(&self) -> bool {
+        self.starting.front().is_some_and(|starting| starting.curve.is_some())
+    }
+
     /// A command was refused and will not be answered otherwise.
     pub fn refused(&mut self, command: CommandKind) {
         match command {
@@ -148,9 +164,4 @@ impl Pace {
         self.writing = None;
         self.written_step = None;
     }
-}
-
-/// Milliseconds on the page's monotonic clock.
-pub fn now() -> f64 {
-    web_sys::window().and_then(|w| w.performance()).map_or(0.0, |performance| performance.now())
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::{Checkpoint, Command, RunState};
 
-use super::{Past, Store, pace::now};
-use crate::kept::Keeping;
+use super::{Past, Store};
+use crate::{figures::clock, kept::Keeping};
 
 impl Store {
     /// Reads or changes how the present run is kept.
@@ -33,7 +33,7 @@ impl Store {
     }
 
     pub(super) fn save(self, at_rest: bool) {
-        let (step, now) = (self.step.get_untracked(), now());
+        let (step, now) = (self.step.get_untracked(), clock());
         if self.pace.try_update_value(|pace| pace.save_due(now, step, at_rest)) == Some(true) {
             self.send(&Command::Save);
         }

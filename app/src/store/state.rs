@@ -48,6 +48,13 @@ pub struct Notice {
     pub about_text: bool,
 }
 
+impl Notice {
+    /// Whether it says why a text was not taken.
+    pub fn refuses_text(&self) -> bool {
+        self.about_text && self.severity == Severity::Refusal
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// Worth knowing.
@@ -94,9 +101,9 @@ pub struct Run {
 /// when it goes on with it after all.
 pub type Past = Rc<dyn Fn(Store)>;
 
-/// Settles what waits for the engine's word about the model that is being opened: with how much of it is
-/// there, or with the reason why it is refused.
-pub type Heard = Box<dyn FnOnce(Result<u64, String>)>;
+/// Settles what waits for the engine's word about the model that is being opened: that it goes on, or the
+/// reason why it is refused.
+pub type Heard = Box<dyn FnOnce(Result<(), String>)>;
 
 /// The text the URL asks for, and a sentence where it can't be had.
 pub fn first_source(link: &Link) -> (Source, Option<String>) {

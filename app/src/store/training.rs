@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use unroll_protocol::{Command, RunState};
 
 use super::Store;
+use crate::figures::clock;
 
 impl Store {
     /// Trains until told otherwise.
@@ -51,7 +52,11 @@ impl Store {
 
     /// Who trains wants to see it. `head_start` is the step it leads to, where it is one; else 0.
     fn set_out(self, head_start: u32) {
-        self.pace.update_value(|pace| (pace.head_start, pace.sets_out) = (head_start, true));
+        let step = self.step.get_untracked();
+        self.pace.update_value(|pace| {
+            pace.head_start = head_start;
+            pace.set_out(clock(), step);
+        });
         self.diverged.set(None);
         self.questions.look_at(None);
         self.questions.goal.set(0);

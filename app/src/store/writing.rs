@@ -8,11 +8,8 @@ use unroll_protocol::{
     gpt::{Place, Written, ask},
 };
 
-use super::{
-    Severity, Store, Writing,
-    pace::{Pace, now},
-};
-use crate::questions::Said;
+use super::{Severity, Store, Writing, pace::Pace};
+use crate::{figures::clock, questions::Said};
 
 /// What a model writes in its very first steps is noise like that before them.
 const FIRST_DRAFT: u32 = 8;
@@ -35,7 +32,7 @@ impl Store {
     pub(super) fn keep_pace(self) {
         let (step, running) =
             (untrack(|| self.questions.shown()), self.state.get_untracked() == RunState::Running);
-        let now = now();
+        let now = clock();
         // Behind another tab nobody looks; what is due then is asked for when somebody does. At
         // rest, what is out of sight is brought up to date too: see `use_answer`.
         let seen =
@@ -67,7 +64,7 @@ impl Store {
         let done = !matches!(&read, Some(Ok((_, written))) if !written.done);
         if done {
             let in_view = self.link.with_untracked(|link| link.view == "writing");
-            self.pace.update_value(|pace| pace.writing_done(now(), in_view));
+            self.pace.update_value(|pace| pace.writing_done(clock(), in_view));
         }
         match read {
             Some(Ok((step, Written { text, tokens, done, .. }))) => {

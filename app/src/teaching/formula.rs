@@ -5,6 +5,7 @@ use wasm_bindgen::JsCast;
 use web_sys::Element;
 
 use super::lit::{Part, use_lit};
+use crate::figures::reading::is_shortcut;
 
 /// A displayed formula with its source. Too wide a one scrolls within itself. One stop of the Tab
 /// key; the arrow keys go through its parts.
@@ -22,6 +23,9 @@ pub fn Formula(
     let scroller = NodeRef::<html::Div>::new();
     let place = StoredValue::new(None::<usize>);
     let step = move |event: ev::KeyboardEvent| {
+        if is_shortcut(&event) {
+            return;
+        }
         let forward = match event.key().as_str() {
             "ArrowRight" => true,
             "ArrowLeft" => false,

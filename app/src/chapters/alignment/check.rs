@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::Page;
+use super::{FOUND, Page};
 use crate::{
     course::use_right,
     figures::{percent, token::name_at},
@@ -81,9 +81,16 @@ pub fn Check(page: Page) -> impl IntoView {
             format!("It wrote {} with these weights: {each}.", name_at(token, *at))
         })
     });
+    // The largest of weights that are all alike is chance.
+    let too_early = Signal::derive(move || {
+        let stands_out =
+            |(_, _, row): &(String, usize, Vec<f32>)| row.iter().any(|weight| *weight >= FOUND);
+        let is_early = asked.with(|asked| asked.as_ref().is_some_and(|asked| !stands_out(asked)));
+        is_early.then(|| "Train first: so far, no source character stands out.".to_owned())
+    });
     let on_another = Callback::new(move |()| count.update(|count| *count += 1));
     view! {
-        <CheckYourself id="alignment" question options answer explain on_right=use_right("alignment") on_another/>
+        <CheckYourself id="alignment" question options answer explain too_early on_right=use_right("alignment") on_another/>
     }
     .into_any()
 }

@@ -11,6 +11,7 @@ use unroll_protocol::{
 use super::map::{AlignmentFigure, ProducedChips, SourceChips, compared};
 use super::{Page, exact, last, panels, style, use_row};
 use crate::{
+    controls::{Source, SourceBar},
     course::use_lab,
     figures::{
         BarsFigure, CellInspector, Hue, Naming, ValueMap, percent,
@@ -21,9 +22,6 @@ use crate::{
     },
     reactive::{effect, memo},
 };
-
-/// Longest text kept of what is typed; fewer characters are read.
-const LONGEST: usize = 200;
 
 /// The chapter's own view: who reads what, and how often that is right.
 pub fn reads(page: Page) -> AnyView {
@@ -47,8 +45,7 @@ pub fn reads(page: Page) -> AnyView {
         })
     });
     view! {
-        <div class="view-bar alignment-bar"><SourceField page/> <Stepper page/></div>
-        <Notes page/>
+        <SourceBar source=source(page)><Stepper page/></SourceBar>
         <section class="alignment-stage" class:is-pair=is_pair data-testid="figure-alignment"
             aria-label="The source and what was written from it"
             data-state=move || if page.alignment.with(|a| a.source.is_empty()) { "empty" } else { "live" }>
@@ -147,42 +144,22 @@ fn Shares(page: Page) -> impl IntoView {
     .into_any()
 }
 
-/// The source: a held-out one, or what the learner types.
-#[component]
-fn SourceField(page: Page) -> impl IntoView {
-    let Page { store, settings, reading, .. } = page;
-    let value = move || {
+/// The source, and what is to be said of it.
+fn source(page: Page) -> Source {
+    let Page { store, settings, reading, answered, .. } = page;
+    let value = Signal::derive(move || {
         if settings.with(|s| s.example) == 0 {
             return store.probe.get();
         }
         reading.with(|r| r.as_ref().map_or(String::new(), |r| r.source.concat()))
-    };
-    let on_input = move |event| {
-        let text: String = event_target_value(&event).chars().take(LONGEST).collect();
+    });
+    let on_input = Callback::new(move |text| {
         store.set_probe(text);
         page.set(|s| (s.example, s.key) = (0, 0));
-    };
-    let another = move |_| page.set(|s| (s.example, s.key) = (s.example % MOST_EXAMPLES + 1, 0));
-    view! {
-        <label class="alignment-source">
-            <span class="hint">"Source"</span>
-            <input type="text" data-testid="alignment-source"
-                autocomplete="off" autocapitalize="off" spellcheck="false"
-                aria-describedby="alignment-note alignment-problem"
-                aria-invalid=move || page.answered.problem.with(Option::is_some).then_some("true")
-                prop:value=value on:input=on_input/>
-        </label>
-        <button type="button" class="button" data-testid="alignment-another" on:click=another>
-            "Another"
-        </button>
-    }
-    .into_any()
-}
-
-/// What is to be said of the source, and why it has no picture.
-#[component]
-fn Notes(page: Page) -> impl IntoView {
-    let Page { reading, .. } = page;
+    });
+    let on_another = Callback::new(move |()| {
+        page.set(|s| (s.example, s.key) = (s.example % MOST_EXAMPLES + 1, 0));
+    });
     let note = memo(move || {
         let reading = reading.get()?;
         let mut notes = Vec::new();
@@ -210,13 +187,14 @@ fn Notes(page: Page) -> impl IntoView {
         }
         Some(notes.join(" "))
     });
-    view! {
-        <p class="view-note alignment-note" id="alignment-note" role="status" data-testid="alignment-note">{note}</p>
-        <p class="field-error" id="alignment-problem" role="alert" data-testid="alignment-problem">
-            {move || page.answered.problem.get()}
-        </p>
+    Source {
+        name: "alignment",
+        value,
+        on_input,
+        on_another,
+        note: note.into(),
+        problem: answered.problem,
     }
-    .into_any()
 }
 
 /// One character after the other.

@@ -393,6 +393,14 @@ fn paint_cells(
             let (x, y) = (g.width * column as f64, g.height * row as f64);
             context.set_fill_style_str(&color);
             context.fill_rect(x, y, g.width - gap, g.height - gap);
+            // Room for an answer longer than what it writes.
+            let beyond = row == matrix.rows.len() && row > 0;
+            if beyond && column + 1 == g.columns {
+                context.set_fill_style_str(&palette.ink.css());
+                let across = g.width * g.columns as f64;
+                let (x, y) = ((across - gap) / 2.0, y + (g.height - gap) / 2.0);
+                context.fill_text_with_max_width("It stops above.", x, y, across).ok()?;
+            }
             let is_readable = lit == Some(row) && g.width >= READABLE && g.height >= 16.0;
             if is_readable && value.abs() >= 0.005 {
                 let ink = if matrix.map.depth(value) < 0.55 { palette.ink } else { palette.paper };

@@ -352,6 +352,17 @@ fn lives(page: Page) -> Vec<Live> {
         let shares = shares.collect::<Option<Vec<_>>>();
         shares.map_or_else(String::new, |shares| how_often(&lengths, &shares))
     });
+    let best = memo(move || {
+        kinds.with(|kinds| kinds.iter().filter_map(|kind| last(&exact(*kind))).fold(0.0, f32::max))
+    });
+    let neither = move || match best.get() {
+        share if share < FOUND => "So far, neither can do its task.",
+        _ => "",
+    };
+    let do_right = move || match best.get() {
+        share if share < 0.95 => "Train until one model reaches 95%.",
+        _ => "",
+    };
     vec![
         live("first", move || first.get()),
         live("do-first", move || do_first().to_owned()),
@@ -359,6 +370,8 @@ fn lives(page: Page) -> Vec<Live> {
         live("line", line),
         live("do-line", move || do_line().to_owned()),
         live("right", move || right.get()),
+        live("neither", move || neither().to_owned()),
+        live("do-right", move || do_right().to_owned()),
     ]
 }
 

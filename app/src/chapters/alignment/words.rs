@@ -111,7 +111,7 @@ pub const SCRIPT: Script = Script {
             text: "In 2014, translation networks failed on long sentences. Dzmitry Bahdanau, Kyunghyun Cho and \
                    Yoshua Bengio suspected the single vector. They let the decoder look back at the source for \
                    each word, and called this a mechanism of [attention](attention). Here a model with attention \
-                   learns beside one without.\n\n\
+                   learns beside one without. {neither}\n\n\
                    ! Press Train, and watch: do the squares form a pattern?",
             // The next beat asks about the third row.
             set: |link| link.alignment.at = 1,
@@ -175,7 +175,7 @@ pub const SCRIPT: Script = Script {
             title: "Does it help with length?",
             text: "Back to letters. For each length of source, the figure shows how many [held-out](held-out) \
                    answers are correct to the last character. {right}\n\n\
-                   ! Train until one model reaches 95%. Which of the two curves falls first as the sources grow?\n\n\
+                   ! {do-right} Which of the two curves falls first as the sources grow?\n\n\
                    + What happens past the dotted line?\n\n\
                    There the sources are longer than any in training, and both models soon fail. Attention can \
                    look anywhere, but the decoder’s state must steer it. It never learned to do that for so many \
@@ -322,11 +322,10 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "alignment-proof",
             kind: Kind::FindError,
-            asks: "“Source character 5 has nearly all the weight, so the other characters had no influence.” What is \
-                   wrong?",
+            asks: "“One source character has nearly all the weight, so the others had no influence.” What is wrong?",
             options: &[
                 (
-                    "The encoder reads both ways, so its state at 5 has also taken in the characters on both sides.",
+                    "The encoder reads both ways, so its state there has also taken in the characters on both sides.",
                     "What is mixed are encoder states, not bare characters. The decoder’s own state, too, holds \
                      what was read before.",
                 ),

@@ -39,10 +39,10 @@ pub fn check() -> AnyView {
     let question = move || {
         asked.get().map_or_else(String::new, |(current, next, _)| {
             format!(
-                "Find the cell of {} after {} in the table, and read it. Which way does gradient descent push its \
-                 logit now?",
-                name(next),
-                name(current)
+                "Beside the table, choose: after {} comes {}. Which way does gradient descent push this \
+                 pair’s logit now?",
+                name(current),
+                name(next)
             )
         })
     };

@@ -90,10 +90,8 @@ fn lives(vocabulary: Memo<Vec<String>>) -> Vec<Live> {
     let loss = memo(move || {
         lab.history.with(|history| history.named("training").and_then(|series| series.last()))
     });
-    let k = use_setting(|link| &mut link.bigram.k);
     vec![
         live("after", move || after.get().unwrap_or_else(|| "…".into())),
-        live("k", move || k.get().to_string()),
         live("step", move || lab.shown().to_string()),
         live("loss", move || loss.get().map_or_else(|| "…".into(), |l| format!("{l:.3} nats"))),
         live("perplexity", move || {

@@ -222,6 +222,10 @@ pub fn Smoothing() -> impl IntoView {
     let curve = use_fixed_answer(lab, || Some(ask::Curve {})).answer;
     let lines = memo(move || curve.with(|c| c.as_deref().map_or_else(Lines::default, against_k)));
     let best = move || curve.with(|c| c.as_ref().and_then(|c| c.best));
+    // The best k is to be looked for: it is told once another one was chosen, or asked for.
+    let first = k.get_untracked();
+    let is_asked = RwSignal::new(false);
+    let is_told = move || is_asked.get() || k.get() != first;
     let pick = Callback::new(move |chosen: f64| {
         // Two digits are as fine as anyone can point.
         let chosen = format!("{chosen:.1e}").parse::<f32>();
@@ -233,6 +237,7 @@ pub fn Smoothing() -> impl IntoView {
         let Some(raw) = curve.with(|c| c.as_ref().map(|c| c.raw)) else { return String::new() };
         match best() {
             None => "Nothing of this text is held out, so there is no best k.".to_owned(),
+            Some(_) if !is_told() => "Choose a k, and the best one is told here.".to_owned(),
             Some(best) => format!(
                 "Best on held-out text: k = {:.3}, {} nats. The raw counts (k = 0) have {}. On the training text \
                  smoothing only costs: {} nats in place of {}.",
@@ -250,6 +255,7 @@ pub fn Smoothing() -> impl IntoView {
             <button type="button" class="button" data-testid="bigram-use-best"
                 aria-disabled=move || best().is_none().then_some("true")
                 on:click=move |_| {
+                    is_asked.set(true);
                     // As fine as the slider is.
                     if let Some(best) = untrack(best) {
                         k.set(((best.k * 100.0).round() / 100.0).max(0.01) as f32);
@@ -377,7 +383,7 @@ fn terms(scoring: &Scoring, vocabulary: &[String]) -> AnyView {
                 <tfoot>
                     <tr data-testid="bigram-mean">
                         <th scope="row">"mean"</th>
-                        <td>{scoring.terms.len()}</td>
+                        <td>{counted(scoring.terms.len() as u64, "pair")}</td>
                         <td>{nats(scoring.counts)}</td>
                         <td>{nats(scoring.smoothed)}</td>
                         <td>{nats(scoring.trained)}</td>

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, sync::Arc};
 use leptos::{html, prelude::*};
 use unroll_protocol::{
     Array,
-    study::bigram::{Matrix, NONE, Row, View, ask, smoothed},
+    study::bigram::{MOST_SHOWN, Matrix, NONE, Row, View, ask, smoothed},
 };
 
 use super::{
@@ -30,6 +30,9 @@ const LARGEST_DIFFERENCE: f32 = 0.25;
 const NARROW: f64 = 440.0;
 /// So many of them.
 const FEW: usize = 20;
+/// Height of a row whose name has a line of its own, and of what stands above and below the rows.
+const NAMED_ROW: f64 = 12.75;
+const AROUND_ROWS: f64 = 168.0;
 
 /// The last beat that has the row guessed at.
 const GUESSED_IN: u32 = 1;
@@ -52,7 +55,15 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
     let id_of = |row: Signal<Option<Arc<Row>>>| row.with(|row| row.as_ref().map(|row| row.id));
     let room = NodeRef::<html::Div>::new();
     let size = use_size(room);
-    let is_narrow = memo(move || size.with(|size| size.width > 0.0 && size.width < NARROW));
+    // So many rows have room for their names, one below the other.
+    let fitting = memo(move || {
+        size.with(|size| match size.width {
+            width if width <= 0.0 => usize::MAX,
+            width if width < NARROW => FEW,
+            _ if most.get() < MOST_SHOWN => usize::MAX,
+            _ => (((size.height - AROUND_ROWS) / NAMED_ROW) as usize).max(FEW),
+        })
+    });
     let chosen = memo(move || {
         let code = next.get();
         let place = |v: &Vec<String>| (0..v.len() as u32).find(|&id| code_point(v, id) == code);
@@ -61,7 +72,8 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
     let matrix = memo(move || {
         let all = all.get()?;
         let told = [id_of(suggested), id_of(pinned), chosen.get()];
-        Some(if is_narrow.get() { Arc::new(few(&all, &told)) } else { all })
+        let most = fitting.get();
+        Some(if all.ids.len() > most { Arc::new(few(&all, &told, most)) } else { all })
     });
     let place_of = move |row| {
         let id = id_of(row)?;
@@ -130,7 +142,7 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
     let cut = move || {
         let shown = matrix.with(|m| m.as_ref().map(|m| m.ids.len()))?;
         let all = vocabulary.with(Vec::len);
-        let which = if is_narrow.get() { "" } else { "The most frequent " };
+        let which = if shown as u32 == most.get() { "The most frequent " } else { "" };
         (shown < all).then(|| {
             format!("{which}{shown} of {all} characters. Choose any other from the lists.")
         })
@@ -172,12 +184,12 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
     .into_any()
 }
 
-/// A matrix of fewer characters: those `told` of and the most frequent.
-fn few(all: &Matrix, told: &[Option<u32>]) -> Matrix {
+/// A matrix of fewer characters: those `told` of and the `most` frequent.
+fn few(all: &Matrix, told: &[Option<u32>], most: usize) -> Matrix {
     let n = all.ids.len();
     let mut kept: Vec<usize> = (0..n).collect();
     kept.sort_by_key(|&at| (!told.contains(&Some(all.ids[at])), Reverse(all.totals[at])));
-    kept.truncate(FEW);
+    kept.truncate(most);
     kept.sort_unstable();
     let cells = || kept.iter().flat_map(|row| kept.iter().map(move |column| row * n + column));
     let side = kept.len() as u32;
@@ -296,7 +308,7 @@ mod tests {
                 values: (0..n * n).map(|at| at as f32).collect(),
             },
         };
-        let small = few(&all, &[Some(10), None, Some(31)]);
+        let small = few(&all, &[Some(10), None, Some(31)], FEW);
         assert_eq!((small.ids.len(), &small.ids[..2]), (FEW, &[10, 13][..]));
         assert_eq!(small.counts[1], 3, "the cell of the first row and the fourth column");
         assert_eq!((small.totals[1], small.trained.values[FEW]), (3, 3.0 * n as f32));

@@ -20,7 +20,7 @@ use unroll_protocol::{
 
 use super::Info;
 use crate::{
-    controls::ChoiceField,
+    controls::{ChoiceField, Segments},
     course::{
         ChapterFrame, Lab, StageView, further, use_lab, use_provenance, use_setting,
         use_short_sentence,
@@ -77,25 +77,18 @@ impl Page {
 
 /// The choice between the two models, the second named by what it lacks.
 fn models(page: Page) -> AnyView {
-    let model = move |shown: Shown| {
-        let name = move || match shown {
-            Shown::Full => "Full".to_owned(),
-            Shown::Cut => format!("Without {}", name_of(page.without.get())),
+    let model = move |&shown: &Shown| {
+        let name = match shown {
+            Shown::Full => "Full".into_any(),
+            Shown::Cut => (move || format!("Without {}", name_of(page.without.get()))).into_any(),
         };
-        view! {
-            <label class="segment">
-                <input type="radio" name="control-block-shown" value=shown.id()
-                    data-testid=format!("control-block-shown-{}", shown.id())
-                    prop:checked=move || page.shown.get() == shown
-                    on:change=move |_| page.shown.set(shown)/>
-                <span>{name}</span>
-            </label>
-        }
+        (shown, shown.id(), name)
     };
     view! {
         <fieldset class="choice-field" data-testid="control-block-shown">
             <legend>"Model"</legend>
-            <div class="segments">{Shown::ALL.iter().map(|&shown| model(shown)).collect_view()}</div>
+            <Segments name="control-block-shown" choices=Shown::ALL.iter().map(model).collect()
+                chosen=move || page.shown.get() on_choose=move |shown| page.shown.set(shown)/>
         </fieldset>
     }
     .into_any()

@@ -232,19 +232,19 @@ pub fn accuracy(flow: Option<&Flow>, gap: u32) -> Lines {
     let line = |(cell, shares): (&Cell, &Vec<f32>)| {
         let (hue, dash) = look(*cell);
         let points = of.gaps.iter().zip(shares);
-        let points = points.map(|(&gap, &share)| (f64::from(gap), f64::from(share))).collect();
+        let points = points.map(|(&gap, &share)| (f64::from(gap), 100.0 * f64::from(share))).collect();
         Line::new(cell.label(), hue, dash, points)
     };
     Lines {
         x_label: "gap".into(),
-        y_label: "share answered correctly".into(),
+        y_label: "right answers, in %".into(),
         series: Cell::ALL.iter().zip(&of.shares).map(line).collect(),
         references: flow
-            .map(|_| Reference { name: "guessing".into(), y: f64::from(of.chance) })
+            .map(|_| Reference { name: "guessing".into(), y: 100.0 * f64::from(of.chance) })
             .into_iter()
             .collect(),
         x_range: Some((1.0, f64::from(longest))),
-        y_range: Some((0.0, 1.0)),
+        y_range: Some((0.0, 100.0)),
         ..Lines::default()
     }
 }

@@ -14,6 +14,8 @@ use crate::{
 
 /// Decimals of the losses. More would be noise: they come from 32-bit logits.
 const DECIMALS: usize = 7;
+/// A difference below this would have too few of them.
+const FEW_DIGITS: f64 = 1e-6;
 /// Two slopes that differ by less agree.
 const AGREES: f64 = 0.05;
 
@@ -188,12 +190,17 @@ pub fn example(shown: Shown) -> AnyView {
         .into_any()
 }
 
-/// The loss without the nudge, that with it, and their difference, so that it is right to the last
-/// digit on show.
+/// The loss without the nudge, that with it, and their difference: right to the last digit on show or,
+/// where that would leave it too few digits, with digits of its own.
 fn losses(nudged: &Nudged) -> [String; 3] {
     let one = 10f64.powi(DECIMALS as i32);
     let [before, after] = [nudged.before, nudged.after].map(|loss| (loss * one).round() / one);
-    let change = format!("{:+.DECIMALS$}", after - before).replace('-', "−");
+    let exact = nudged.after - nudged.before;
+    let change = match exact.abs() < FEW_DIGITS && exact != 0.0 {
+        true if exact > 0.0 => format!("+{}", slope(exact)),
+        true => slope(exact),
+        false => format!("{:+.DECIMALS$}", after - before).replace('-', "−"),
+    };
     [format!("{before:.DECIMALS$}"), format!("{after:.DECIMALS$}"), change]
 }
 
@@ -348,6 +355,8 @@ mod tests {
         assert_eq!(line, "Loss change −0.0008000 ÷ 0.01 = slope −0.0800");
         let shown = [0.0, -0.008_671, 0.5, 12.34, -2.0e-6].map(slope);
         assert_eq!(shown, ["0", "−0.00867", "0.500", "12.3", "−2·10⁻⁶"]);
+        let tiny = Nudged { before: 0.0, ..nudged(-1.65e-8, 0.1) };
+        assert_eq!(in_a_line(&tiny), "Loss change −1.65·10⁻⁸ ÷ 0.01 = slope −1.65·10⁻⁶");
     }
 
     #[test]

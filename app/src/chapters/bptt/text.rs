@@ -13,13 +13,13 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "By 1990 people could train recurrent networks, but these remembered only the last few \
-                   steps. In 1991 a student, Sepp Hochreiter, worked out why.\n\n\
-                   Here a plain recurrent network (RNN) and two newer kinds, an LSTM and a GRU, read a capital \
-                   letter. At the “?” after up to {gap} lowercase letters, each must name it. An example:\n\n\
-                   {example}",
-            // The question of a later beat is about the others.
-            set: |link| link.bptt.shown = Shown::Rnn,
+            text: "Early recurrent networks remembered only the last few steps. In 1991 a student, Sepp \
+                   Hochreiter, worked out why.\n\n\
+                   Here a plain one (RNN) and two newer kinds, LSTM and GRU, read a capital letter. At the “?” up \
+                   to {gap} letters later, each must name it:\n\n\
+                   {example}\n\n\
+                   ! Follow the curves left to the letter, the dotted line: whose stays highest?",
+            set: |_| {},
             asks: &[],
         },
         Beat {
@@ -87,7 +87,7 @@ pub const SCRIPT: Script = Script {
             text: "The dotted curve belongs to a copy of the RNN, with U rescaled to a [spectral \
                    radius](spectral-radius) of {radius}. Above 1, the gradient can [explode](exploding-gradient). So in \
                    training, [clipping](gradient-clipping) scales a gradient that is too long down to a limit.\n\n\
-                   ! Drag the radius: well below 1, the gradient dies.\n\n\
+                   ! Drag the radius up to 4, then down: well below 1, the gradient dies.\n\n\
                    + What is the spectral radius?\n\n\
                    Apply U to a ripple again and again, without tanh. The length may jump up and down. But over \
                    many steps it changes, on average, by one factor per step: U’s spectral radius.\n\n\
@@ -96,7 +96,8 @@ pub const SCRIPT: Script = Script {
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
                 link.bptt.rescale = true;
-                link.bptt.radius = 1.5;
+                // Here it explodes, with the untrained networks, too.
+                link.bptt.radius = 2.5;
             },
             asks: &["bptt-clip"],
         },

@@ -46,11 +46,6 @@ const WAYS: [(&str, Option<Sampling>); 7] = [
     ("Yours", None),
 ];
 
-/// The row above that has the learner's own settings, and so the same text.
-fn repeated(yours: Sampling) -> Option<usize> {
-    WAYS.iter().position(|(_, way)| *way == Some(yours))
-}
-
 /// What the texts depend on, but for the model.
 #[derive(Clone, Debug, PartialEq)]
 struct Asked {
@@ -153,8 +148,7 @@ impl Texts {
     fn ask(self, row: usize) {
         let sample = self.round.with_value(|round| {
             let (asked, _) = round.asked.as_ref()?;
-            let (_, way) = WAYS.get(row)?;
-            (way.is_some() || repeated(asked.yours).is_none()).then(|| asked.sample(row))
+            (row < WAYS.len()).then(|| asked.sample(row))
         });
         let Some(sample) = sample else { return self.end() };
         let packed = ask::Writing { sample }.packed();
@@ -200,23 +194,10 @@ impl Texts {
                 |(written, (name, way)): (&Option<Written>, &(&str, Option<Sampling>))| {
                     passage(name, &way.unwrap_or(yours), written.as_ref())
                 };
-            all.iter().zip(&WAYS).map(passage).collect::<Vec<_>>()
+            all.iter().zip(&WAYS).map(passage).collect()
         });
-        Skyline {
-            passages: without_repeat(passages, yours),
-            tinted: self.page.store.has_tinted_tokens(),
-        }
+        Skyline { passages, tinted: self.page.store.has_tinted_tokens() }
     }
-}
-
-/// Names the row above that has the text of the learner's own settings, instead of that text once more.
-fn without_repeat(mut passages: Vec<Passage>, yours: Sampling) -> Vec<Passage> {
-    if let Some(row) = repeated(yours) {
-        let name = format!("Yours: the same as {}", passages[row].name);
-        passages.pop();
-        passages.push(Passage { name, notes: Vec::new(), letters: Vec::new() });
-    }
-    passages
 }
 
 /// One continuation with what is said of it.
@@ -256,19 +237,19 @@ pub fn Beside(page: Page) -> impl IntoView {
     let note = move || {
         let problem = texts.problem.get();
         if !problem.is_empty() {
-            return problem;
+            return format!(" {problem}");
         }
         let yours = page.store.link.with(|link| link.gpt.sampling());
         format!(
-            "The bar over a {} shows how much it surprised the model. Beside each text stand its perplexity and, \
-             where there is room, its mean surprise. The ones that draw at random all use the same random numbers. Your own settings: {}.",
+            " The bar over a {} shows how much it surprised the model. Beside each text stand its perplexity and, \
+             where there is room, its mean surprise. Those that draw at random all use the same random numbers. Yours: {}.",
             page.unit(),
             named(&yours)
         )
     };
     let step = move || match texts.step.get() {
-        0 => "Written before any training".to_owned(),
-        step => format!("Written after step {}", grouped(step.into())),
+        0 => "Written before any training.".to_owned(),
+        step => format!("Written after step {}.", grouped(step.into())),
     };
     view! {
         <div class="view-fill" data-testid="decode-beside" data-busy=move || texts.busy.get().to_string()>
@@ -278,12 +259,13 @@ pub fn Beside(page: Page) -> impl IntoView {
                     on:click=move |_| page.draw.update(|draw| *draw = *draw % 9999 + 1)>
                     "Draw again"
                 </button>
-                <p class="hint" data-testid="decode-step">{step}</p>
             </div>
             <Picture name="beside" title="Seven ways to continue" drawing
                 label="Seven continuations under each other, with a bar over each token as tall as its surprise. Arrow keys move between tokens."
                 hint="Point at a token to read its surprise."/>
-            <p class="view-note decode-note" data-testid="beside-note">{note}</p>
+            <p class="view-note decode-note" data-testid="beside-note">
+                <span data-testid="decode-step">{step}</span> {note}
+            </p>
         </div>
     }
     .into_any()
@@ -303,16 +285,6 @@ mod tests {
         assert_eq!(read.notes, ["surprise 2.00 nats", "perplexity 7.4"]);
         assert_eq!(read.letters[2].token, "\n");
         assert_eq!(passage("Yours", &heat(0.8), None).notes, ["…"]);
-    }
-
-    #[test]
-    fn the_same_text_is_not_shown_twice() {
-        let rows = |yours| {
-            let all = WAYS.iter().map(|(name, way)| passage(name, &way.unwrap_or(yours), None));
-            without_repeat(all.collect(), yours)
-        };
-        assert_eq!(rows(cut(0, 0.9))[6].name, "Yours: the same as Top p 0.9");
-        assert_eq!(rows(heat(0.8))[6].name, "Yours");
     }
 
     #[test]

@@ -97,7 +97,7 @@ pub fn Cache(page: Page) -> impl IntoView {
             <div class="view-bar decode-bar">
                 <TokenField editor=use_probe()/>
                 <button type="button" class="button" data-testid="decode-write-cached"
-                    on:click=move |_| { page.write(); }>"Write one " {move || page.unit()}</button>
+                    on:click=move |_| { page.write(); }>"Write it"</button>
                 <button type="button" class="button button-quiet" data-testid="decode-next-head"
                     on:click=move |_| turn(1)>"Next head"</button>
                 <button type="button" class="button button-quiet" data-testid="decode-race" on:click=measure

@@ -93,6 +93,7 @@ pub fn Choose(page: Page) -> impl IntoView {
                 <Picture name="decode" title drawing
                     label="The likeliest tokens as rows with their shares, and below them all shares in a line from 0 to 1. Arrow keys move between them."
                     hint="Point at a row, or at a stretch of the line, to read it."/>
+                <p class="view-note decode-note" role="status" data-testid="decode-note">{note}</p>
                 <div class="decode-side">
                     <SliderField name="temperature" most=2.0 step=0.05/>
                     <SliderField name="topk" most=30.0/>
@@ -100,7 +101,6 @@ pub fn Choose(page: Page) -> impl IntoView {
                     <SliderField name="minp" step=0.01/>
                 </div>
             </div>
-            <p class="view-note decode-note" role="status" data-testid="decode-note">{note}</p>
         </div>
     }
     .into_any()

@@ -14,6 +14,7 @@ use crate::{
         pen::{Paint, Pen},
         reading::{Reading, offset},
         readout::SpokenReading,
+        scroll::{self, Land},
         select::Pointing,
         sheet_csv, sheet_json,
         svg::sheet,
@@ -169,10 +170,7 @@ pub fn Picture(
             let to = step(&scene.spots, &key, at)?;
             if let (Some(room), Some(spot)) = (room.get_untracked(), scene.spots.get(to)) {
                 let [_, top, _, height] = spot.place;
-                let (above, high) = (f64::from(room.scroll_top()), f64::from(room.client_height()));
-                if top < above || top + height > above + high {
-                    room.set_scroll_top((top - high / 2.0) as i32);
-                }
+                scroll::down(&room, [top, top + height], Land::InMiddle);
             }
             Some(to)
         }),

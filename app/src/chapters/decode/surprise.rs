@@ -10,7 +10,9 @@ use super::{
     picture::{Drawing, Picture, Shown},
     skyline::{Letter, Passage, Skyline},
 };
-use crate::{controls::counted, course::use_part, questions::use_answer, reactive::memo};
+use crate::{
+    controls::counted, course::use_part, figures::own, questions::use_answer, reactive::memo,
+};
 
 /// Characters of the training data that are shown at first.
 const FIRST: usize = 280;
@@ -84,8 +86,8 @@ pub fn Read(page: Page) -> impl IntoView {
     view! {
         <div class="view-fill" node_ref=part>
             <div class="decode-text">
-                <label for="decode-text">"Any text"</label>
-                <textarea id="decode-text" rows="3" spellcheck="false" data-testid="decode-text"
+                <label for=own("decode", "text")>"Any text"</label>
+                <textarea id=own("decode", "text") rows="3" spellcheck="false" data-testid="decode-text"
                     prop:value=move || shown.get() on:input=entered></textarea>
             </div>
             <Picture name="surprise" title drawing

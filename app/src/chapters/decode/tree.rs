@@ -15,6 +15,7 @@ use crate::{
     figures::{tint, use_visible},
     questions::use_answer,
     reactive::{effect, memo},
+    store::Store,
 };
 
 /// Tokens that the searches go.
@@ -66,6 +67,7 @@ pub fn Tree(page: Page) -> impl IntoView {
     let after = use_answer(page.questions, move || {
         Some(ask::After { text: probe.get(), endings: open.get()? })
     });
+    let hunt = Hunt::new(page.store, beams.answer.into(), greedy.answer.into());
     let part = NodeRef::<html::Div>::new();
     let shown = use_visible(part);
     after.shown_in(shown);
@@ -120,13 +122,15 @@ pub fn Tree(page: Page) -> impl IntoView {
             }
         };
         best.map_or(String::new(), |(wide, greedy)| {
-            compared(&greedy, &wide, page.beams.get(), text)
+            compared(&greedy, &wide, page.beams.get(), hunt.failed.get(), text)
         })
     };
     view! {
         <div class="view-fill" node_ref=part>
             <div class="view-bar decode-bar">
                 <TokenField editor/>
+                <button type="button" class="button" data-testid="decode-differ"
+                    on:click=move |_| hunt.begin()>"Find a difference"</button>
                 <SliderField name="decode-beams"/>
             </div>
             <Picture name="tree" title="What may follow, at temperature 1" drawing
@@ -139,8 +143,77 @@ pub fn Tree(page: Page) -> impl IntoView {
     .into_any()
 }
 
+type Search = Signal<Option<Arc<Beams>>>;
+
+/// Looks for a beginning of the sentence after which both searches find different texts: it takes the last
+/// character away until they do.
+#[derive(Clone, Copy)]
+struct Hunt {
+    store: Store,
+    /// The sentence that it began with, while it looks.
+    from: RwSignal<Option<String>>,
+    /// Whether it has looked at every beginning of the sentence on show.
+    failed: RwSignal<bool>,
+}
+
+impl Hunt {
+    fn new(store: Store, wide: Search, greedy: Search) -> Self {
+        let hunt = Self { store, from: RwSignal::new(None), failed: RwSignal::new(false) };
+        effect(move || {
+            let text = store.probe.get();
+            let Some(from) = hunt.from.get() else { return };
+            // Who types meanwhile looks elsewhere.
+            if !from.starts_with(&text) {
+                return hunt.from.set(None);
+            }
+            let best = |search: Search| {
+                search.with(|beams| {
+                    let beams = beams.as_ref().filter(|beams| beams.text == text)?;
+                    Some(beams.kept.last()?.first()?.tokens.clone())
+                })
+            };
+            match best(wide).zip(best(greedy)) {
+                Some((wide, greedy)) if wide == greedy => hunt.shorten(text),
+                Some(_) => hunt.from.set(None),
+                None => {}
+            }
+        });
+        // Another sentence is another question.
+        effect(move || {
+            store.probe.track();
+            hunt.failed.set(false);
+        });
+        hunt
+    }
+
+    fn begin(self) {
+        let text = self.store.probe.get_untracked();
+        self.from.set(Some(text.clone()));
+        self.shorten(text);
+    }
+
+    /// Takes a character away; from the last one it goes back to where it began.
+    fn shorten(self, mut text: String) {
+        text.pop();
+        if text.is_empty() {
+            let Some(from) = self.from.try_update(Option::take).flatten() else { return };
+            self.store.set_probe(from);
+            // After what a new sentence leads to.
+            request_animation_frame(move || _ = self.failed.try_set(true));
+        } else {
+            self.store.set_probe(text);
+        }
+    }
+}
+
 /// The best of both searches, in words.
-fn compared(greedy: &Beam, wide: &Beam, width: u32, text: impl Fn(&Beam) -> String) -> String {
+fn compared(
+    greedy: &Beam,
+    wide: &Beam,
+    width: u32,
+    everywhere: bool,
+    text: impl Fn(&Beam) -> String,
+) -> String {
     let said = |beam: &Beam| {
         format!("“{}”, probability {}", text(beam), small(beam.log_probability.exp()))
     };
@@ -153,9 +226,10 @@ fn compared(greedy: &Beam, wide: &Beam, width: u32, text: impl Fn(&Beam) -> Stri
         said(wide)
     );
     match wide.log_probability - greedy.log_probability {
-        _ if wide.text == greedy.text => {
-            format!("{start}: the same. Try more beams or another sentence.")
+        _ if wide.text == greedy.text && everywhere => {
+            format!("{start}: the same, as after every beginning of this sentence. Try another.")
         }
+        _ if wide.text == greedy.text => format!("{start}: here they agree."),
         more if more > 0.0 => format!("{start}: {:.2} times as likely.", more.exp()),
         _ => format!("{start}: less likely. A wider search does not always find a better text."),
     }
@@ -188,11 +262,11 @@ mod tests {
     #[test]
     fn searches_are_compared_by_what_they_found() {
         let compared = |greedy: &Beam, wide: &Beam, width| {
-            compared(greedy, wide, width, |beam| marked(&beam.text))
+            compared(greedy, wide, width, false, |beam| marked(&beam.text))
         };
         let said = compared(&beam("ab", 0.1), &beam("ba", 0.2), 3);
         assert!(said.ends_with("“ba”, probability 20.00%: 2.00 times as likely."), "{said}");
-        assert!(compared(&beam("ab", 0.1), &beam("ab", 0.1), 3).contains(": the same. Try"));
+        assert!(compared(&beam("ab", 0.1), &beam("ab", 0.1), 3).ends_with("here they agree."));
         assert!(compared(&beam("ab", 0.1), &beam("ab", 0.1), 1).contains("One beam is greedy"));
     }
 }

@@ -24,6 +24,9 @@ fn choose(link: &mut Link, sampling: Sampling) {
     (link.gpt.top_p, link.gpt.min_p) = (top_p, min_p);
 }
 
+/// Beside the six ways that are shown, one that is none of them.
+const YOURS: Sampling = Sampling { temperature: 0.8, ..Sampling::PLAIN };
+
 pub const SCRIPT: Script = Script {
     before: "You have seen how a GPT arrives at its distribution: a probability for every token. Now see \
              what is done with it.",
@@ -33,7 +36,7 @@ pub const SCRIPT: Script = Script {
             text: "A language model never says what comes next. It gives each of its {known} [tokens](token) a \
                    share: the token’s probability. Picking one is a separate step, called decoding. It needs no \
                    training, yet it can make a text dull, lively or broken.\n\n\
-                   This is your model from the lab. {first}\n\n\
+                   The model here is the GPT lab’s: what it learns here, it knows there. {first}\n\n\
                    ! Press {do-first}.",
             set: |link| choose(link, Sampling::PLAIN),
             asks: &[],
@@ -46,7 +49,7 @@ pub const SCRIPT: Script = Script {
                    ! Look at the row “Greedy.” The other rows come later.",
             set: |link| {
                 link.view = "beside".into();
-                choose(link, Sampling::GREEDY);
+                choose(link, YOURS);
             },
             asks: &["decode-greedy"],
         },
@@ -91,11 +94,14 @@ pub const SCRIPT: Script = Script {
             text: "Here seven ways of choosing continue your sentence. The bar over a token is its surprise: −ln \
                    of its share, in [nats](nat). Low bars alone make dull text, high ones noise, and people \
                    write in between.\n\n\
-                   ! Train for half a minute, and watch all seven change. Which would you go on reading?\n\n\
+                   ! Train for half a minute. Which of the seven would you then go on reading?\n\n\
                    + How are they compared?\n\n\
                    The ways that draw at random all use the same random numbers. Each surprise is measured with \
                    the model’s own shares, before any temperature or cut.",
-            set: |link| link.view = "beside".into(),
+            set: |link| {
+                link.view = "beside".into();
+                choose(link, YOURS);
+            },
             asks: &[],
         },
         Beat {
@@ -103,6 +109,7 @@ pub const SCRIPT: Script = Script {
             text: "The likeliest first token can lead to an unlikely text. To get a whole text’s probability, \
                    multiply the shares of all its tokens. [Beam search](beam-search) follows several beginnings \
                    at once, the colored branches here. After each token it keeps only the few most probable.\n\n\
+                   ! Press “Find a difference”: which text is likelier?\n\n\
                    + When does it help?\n\n\
                    Translation programs long relied on it, because the original sentence leaves little choice \
                    about what to write. For stories it is too careful: the most probable story is rarely the \

@@ -23,8 +23,8 @@ pub const SCRIPT: Script = Script {
             title: "",
             text: "How could a network hold on to something it read long ago? In 1997 Hochreiter and Schmidhuber \
                    gave the RNN a second state, and doors to guard it: **long short-term memory**, or **LSTM**.\n\n\
-                   After every bracket or letter, this one must say how many brackets are open. Nobody told it how \
-                   to count.",
+                   After every character, this one must say how many brackets are open. Nobody told it how.\n\n\
+                   ! Which rows’ colors follow the line “open” above them? Click one.",
             set: |_| {},
             asks: &[],
         },

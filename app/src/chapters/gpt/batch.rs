@@ -192,7 +192,7 @@ fn by_position(batch: &Batch, vocabulary: usize) -> Lines {
         let means = doubling(&held_out);
         series.push(Line::new("held-out", Hue::Second, Dash::Solid, means));
         let points = (1..).map(f64::from).zip(held_out).collect();
-        let each = Line::new("each position", Hue::Second, Dash::Solid, points);
+        let each = Line::new("held-out, each position", Hue::Second, Dash::Solid, points);
         series.push(Line { stroke: Stroke::Faint, ..each });
     }
     let knows_nothing =
@@ -243,11 +243,11 @@ fn Examples(
                 <caption>{move || format!("Row {}: one example for each {}", row.get() + 1, unit.get())}</caption>
                 <thead>
                     <tr>
-                        <th scope="col">"t"</th>
+                        <th scope="col">"position"</th>
                         <th scope="col">"given"</th>
                         <th scope="col">"next"</th>
-                        <th scope="col">"p"</th>
-                        <th scope="col">"−ln p"</th>
+                        <th scope="col">"probability"</th>
+                        <th scope="col">"loss"</th>
                     </tr>
                 </thead>
                 <tbody>{lines}</tbody>

@@ -25,10 +25,9 @@ pub const SCRIPT: Script = Script {
             title: "Where it looks",
             text: "Before it guesses, the model looks back and gathers what may help. This is \
                    [attention](attention). In the square, rows (queries) look at columns (keys). An untrained model \
-                   looks at all of them nearly equally.\n\n\
+                   looks at all of them nearly equally; training gives each head places of its own.\n\n\
                    ! Point at a token: the arcs show how much it looks at itself and each earlier one.",
-            // In the second layer more is to be seen early: it reads what the first has gathered.
-            set: |link| (link.gpt.layer, link.gpt.head) = (2, 3),
+            set: |_| {},
             asks: &["gpt-sure"],
         },
         Beat {
@@ -42,7 +41,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Many heads at once",
             text: "Each [head](head) looks in its own way, and no one tells it how. It may look for the token \
-                   before, the start of the word, or the last bracket still open.\n\n\
+                   before, the start of the word, or the last space.\n\n\
                    ! Train, then search for a head with such a job.",
             set: |link| link.view = "heads".into(),
             asks: &[],
@@ -214,4 +213,7 @@ const fn trial(id: &'static str, text: &'static str) -> Trial {
 /// The script without what is shown once the first picture is there.
 pub const FIRST: Script = Script { quizzes: &[], tries: &[], ..SCRIPT };
 /// The same for who has seen no other chapter: there is no “so far”.
-pub const LANDING: Script = Script { before: "From noise to words, in this tab.", ..FIRST };
+pub const LANDING: Script =
+    Script { before: "A small language model learns to write while you watch.", ..FIRST };
+/// What heads it: what the page promises.
+pub const PROMISE: &str = "From noise to words, in this tab";

@@ -1,9 +1,6 @@
 //! The picture of the whole model on the page: drawn, read, and stepped through.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, Ordering},
-};
+use std::sync::Arc;
 
 use leptos::{html, prelude::*};
 use serde_json::json;
@@ -27,11 +24,12 @@ use crate::{
         canvas::{use_latest, use_size},
         export::{Provenance, axis, csv_comment, field, head, open_object, rows_json},
         frame::{Caption, Files, Frame, choices},
-        hidden_canvas,
+        hidden_canvas, own,
         pen::Paint,
         reading::{Reading, offset},
         readout::SpokenReading,
         scale::ScaleBar,
+        scroll::{self, Land},
         select::Pointing,
         sight::use_visible,
         table::TableData,
@@ -96,9 +94,6 @@ struct Enlarged {
     svg: String,
 }
 
-/// Pictures made so far: each is described by words of its own, also where two models stand side by side.
-static PICTURES: AtomicU32 = AtomicU32::new(0);
-
 /// The whole model as one picture.
 #[component]
 pub fn MachineFigure(
@@ -112,7 +107,6 @@ pub fn MachineFigure(
     #[prop(into)] provenance: Signal<Provenance>,
 ) -> impl IntoView {
     let Choice { block, head, row, stage, lines } = choice;
-    let picture: u32 = PICTURES.fetch_add(1, Ordering::Relaxed);
     let root = NodeRef::<html::Section>::new();
     let room = NodeRef::<html::Div>::new();
     let canvas = NodeRef::<html::Canvas>::new();
@@ -184,7 +178,7 @@ pub fn MachineFigure(
         };
         let area = (x, y, width, height);
         // The room has its new picture by then.
-        request_animation_frame(move || scroll_to(&room, area));
+        request_animation_frame(move || keep_in_sight(&room, area));
     });
     // Said once a step, not with each pass while the model trains.
     let title_of_part = memo(move || enlarged.get().map(|enlarged| enlarged.title.clone()));
@@ -258,7 +252,9 @@ pub fn MachineFigure(
         step: Callback::new(move |(key, place): (String, Place)| {
             let scene = scene.get_untracked()?;
             let to = step(&scene, &key, place, way.get_untracked().row)?;
-            keep_in_sight(room, &scene, to);
+            if let (Some(area), Some(room)) = (frame_of(&scene, to), room.get_untracked()) {
+                keep_in_sight(&room, area);
+            }
             Some(to)
         }),
         pick: Some(Callback::new(pick)),
@@ -301,7 +297,7 @@ pub fn MachineFigure(
             choices=choices("machine", title, drawn, none, provenance, colors, files)>
             <div class="figure-box machine-room" node_ref=room>
                 <div class="machine-picture" style=style tabindex="0" role="group" aria-label=label
-                    aria-roledescription="picture" aria-describedby=format!("machine-words-{picture}") data-testid="machine-picture" translate="no"
+                    aria-roledescription="picture" aria-describedby=own("machine", "words") data-testid="machine-picture" translate="no"
                     data-row=move || (way.get().row + 1).to_string()
                     data-head=move || (way.get().head + 1).to_string()
                     {..reader.handlers()}>
@@ -314,7 +310,7 @@ pub fn MachineFigure(
                 </div>
             </div>
             <p class="visually-hidden" role="status" data-testid="machine-callout-title">{title_of_part}</p>
-            <p class="visually-hidden" id=format!("machine-words-{picture}") data-testid="machine-callout">
+            <p class="visually-hidden" id=own("machine", "words") data-testid="machine-callout">
                 {move || enlarged.get().map(|enlarged| enlarged.words.clone())}
             </p>
             <Scales drawn pointed=Signal::derive(move || pointing.shown())/>
@@ -391,27 +387,10 @@ fn Scales(drawn: Memo<Arc<Drawn>>, pointed: Signal<Option<Place>>) -> impl IntoV
     .into_any()
 }
 
-/// Scrolls the room so that what the keys have come to is seen.
-fn keep_in_sight(room: NodeRef<html::Div>, scene: &Scene, place: Place) {
-    if let (Some(area), Some(room)) = (frame_of(scene, place), room.get_untracked()) {
-        scroll_to(&room, area);
-    }
-}
-
-fn scroll_to(room: &web_sys::Element, (x, y, width, height): Area) {
-    let along = |from: i32, long: i32, start: f64, end: f64| {
-        let (low, high) = (f64::from(from), f64::from(from + long));
-        // What is longer than the room begins where the room does.
-        if start < low || end - start > f64::from(long) {
-            start as i32
-        } else if end > high {
-            end.ceil() as i32 - long
-        } else {
-            from
-        }
-    };
-    room.set_scroll_left(along(room.scroll_left(), room.client_width(), x, x + width));
-    room.set_scroll_top(along(room.scroll_top(), room.client_height(), y, y + height));
+/// Scrolls the room so that what the keys, or a step of the explanation, have come to is seen.
+fn keep_in_sight(room: &web_sys::Element, (x, y, width, height): Area) {
+    scroll::across(room, [x, x + width], Land::AtEdge(0.0));
+    scroll::down(room, [y, y + height], Land::AtEdge(0.0));
 }
 
 /// The rectangle round a place.

@@ -92,7 +92,8 @@ pub fn view(page: Page) -> AnyView {
                     tokens.map_or(String::new(), |t| token::name_at(&t, column))
                 });
                 let mask = if row == 0 { "this mask" } else { "no mask" };
-                format!("{name} with {mask}: {}.", exact(value))
+                let beyond = if value > LARGEST { ", more than the scale shows" } else { "" };
+                format!("{name} with {mask}: {}{beyond}.", exact(value))
             })/>
         <p class="view-note mask-moves">
             {before} <span data-testid="mask-leak-verdict">{verdict}</span> " "
@@ -139,31 +140,36 @@ fn verdict(seen: &Seen) -> String {
     if at == 0 {
         return "Nothing comes before the first token. Change a later one.".to_owned();
     }
-    let knew: Vec<String> = leak.masked[..at]
-        .iter()
-        .enumerate()
-        .filter(|(_, moved)| **moved != 0.0)
-        .map(|(i, _)| (i + 1).to_string())
-        .collect();
+    let knew = moved(&leak.masked[..at]);
     match knew.len() {
         0 => format!("No leak: all {at} outputs before it are the same to the last bit."),
-        n => format!("Leak: {n} of the {at} outputs before it moved, at {}.", knew.join(", ")),
+        n if n == at => format!("Leak: all {at} outputs before it moved."),
+        n => format!("Leak: {n} of the {at} outputs before it moved, at {}.", places(&knew)),
+    }
+}
+
+/// The outputs that moved, counted from 1.
+fn moved(by: &[f32]) -> Vec<usize> {
+    by.iter().enumerate().filter(|(_, by)| **by != 0.0).map(|(at, _)| at + 1).collect()
+}
+
+/// Which ones, in words: `2 to 4` where none between them is left out.
+fn places(all: &[usize]) -> String {
+    match all {
+        [first, .., last] if last - first + 1 == all.len() => format!("{first} to {last}"),
+        _ => all.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
     }
 }
 
 /// Which outputs move under the mask on show.
 fn reach(seen: &Seen) -> String {
     let Some(leak) = &seen.leak else { return String::new() };
-    let all = leak.masked.iter().enumerate();
-    let moved: Vec<usize> = all.filter(|(_, by)| **by != 0.0).map(|(i, _)| i + 1).collect();
+    let moved = moved(&leak.masked);
     let (Some(first), Some(last)) = (moved.first(), moved.last()) else { return String::new() };
     let which = match moved.len() {
         1 => return format!("Under this mask only output {first} moves."),
-        n if last - first + 1 == n => format!("Under this mask outputs {first} to {last} move."),
-        n => {
-            let list = moved.iter().map(usize::to_string).collect::<Vec<_>>();
-            return format!("Under this mask {n} outputs move: {}.", list.join(", "));
-        }
+        n if last - first + 1 == n => format!("Under this mask outputs {} move.", places(&moved)),
+        n => return format!("Under this mask {n} outputs move: {}.", places(&moved)),
     };
     if *last == leak.masked.len() {
         return which;
@@ -211,6 +217,20 @@ mod tests {
             assert_eq!(reach(&seen(masked)), format!("Under this mask {says}"));
         }
         assert_eq!(reach(&seen(&[0.0, 0.0])), "");
+    }
+
+    #[test]
+    fn a_leak_says_which_outputs_knew() {
+        let said = |masked: &[f32], position: u32| {
+            let mut seen = seen(masked);
+            if let Some(leak) = &mut seen.leak {
+                leak.position = position;
+            }
+            verdict(&seen)
+        };
+        assert_eq!(said(&[0.1, 0.2, 0.3, 1.0], 3), "Leak: all 3 outputs before it moved.");
+        let some = "Leak: 2 of the 3 outputs before it moved, at 2 to 3.";
+        assert_eq!(said(&[0.0, 0.2, 0.3, 1.0], 3), some);
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub fn view() -> AnyView {
         lab.history.with(|history| {
             let series = SERIES.iter().zip(STYLES).map(|(name, (hue, dash))| {
                 Line::new(
-                    name.replace("unseen", "held-out"),
+                    name.replace("unseen", "held-out").replace(" loss", ""),
                     hue,
                     dash,
                     history.named(name).map_or(Vec::new(), |series| series.points()),

@@ -67,7 +67,6 @@ pub fn one() -> AnyView {
         example.set(0);
         feature.set(0);
     });
-    let refused = move || layer.get().and_then(|l| l.result.as_ref().err().cloned());
     // The sentence and the figure are of one answer: what is drawn, at most once a frame and only in sight.
     let root = NodeRef::<html::Section>::new();
     let wanted = Signal::derive(move || (layer.get(), sweep.get(), undo.get()));
@@ -76,8 +75,9 @@ pub fn one() -> AnyView {
         Signal::derive(move || {
             let shown = shown.get();
             let (layer, _, undo) = &*shown;
-            let say = if *undo { undone } else { of };
-            say(layer.as_deref()?)
+            let layer = layer.as_deref()?;
+            let say = if *undo && layer.result.is_ok() { undone } else { of };
+            say(layer)
         })
     };
     let said = of_shown(verdict, undo_verdict);
@@ -95,7 +95,6 @@ pub fn one() -> AnyView {
                 <FlagField name="norm-undo"/>
             </div>
         </div>
-        <p class="field-error" role="status" data-testid="norm-refused">{refused}</p>
         <div class="view-fill norm-coupling">
             <CouplingFigure root shown said most row example feature provenance>
                 <Sweep layer sweep/>
@@ -114,9 +113,11 @@ fn others(layer: &Layer) -> Option<f32> {
     Some(others.map(|(_, moved)| moved).fold(0.0, f32::max))
 }
 
-/// What the press did, in words.
+/// What the press did, or why there is nothing to press for, in words.
 fn verdict(layer: &Layer) -> Option<String> {
-    layer.result.as_ref().ok()?;
+    if let Err(refused) = &layer.result {
+        return Some(refused.clone());
+    }
     let Some(pressed) = (layer.row as usize).checked_sub(1) else {
         return Some(format!(
             "A row is {READS} characters, and a column is one of the {FEATURES} units of layer {}. Press a row to multiply it.",
@@ -172,8 +173,8 @@ fn undo_verdict(layer: &Layer) -> Option<String> {
             "With only two rows, one γ and one β per feature can fit both. The largest difference is {most}."
         ),
         Axis::Layer => format!(
-            "LayerNorm can’t be undone here. Each of the {rows} rows has its own μ and σ, but all share γ and β. The \
-             closest fit is off by up to {most}."
+            "LayerNorm can’t be undone here: the closest fit is off by up to {most}. Each of the {rows} rows has its \
+             own μ and σ, but all share γ and β."
         ),
     })
 }

@@ -8,7 +8,7 @@ use unroll_protocol::{
 
 use super::is_of;
 use crate::{
-    controls::SliderField,
+    controls::{Segments, SliderField},
     course::{use_lab, use_provenance, use_setting},
     figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, YScale},
     questions::use_answer,
@@ -38,16 +38,8 @@ pub fn view() -> AnyView {
         steps.get().map_or(Lines::default(), |steps| losses(&steps, time.get()))
     });
     let are_means = RwSignal::new(false);
-    let choice = move |means: bool, id: &'static str, label: &'static str| {
-        let on = move || are_means.get() == means;
-        view! {
-            <label class="segment">
-                <input type="radio" name="norm-statistic" data-testid=id prop:checked=on
-                    on:change=move |_| are_means.set(means)/>
-                <span>{label}</span>
-            </label>
-        }
-    };
+    let choices =
+        [(false, "variance"), (true, "mean")].map(|(means, id)| (means, id, id.into_any()));
     let statistic = move || {
         if are_means.get() {
             view! {
@@ -67,10 +59,8 @@ pub fn view() -> AnyView {
         <div class="view-bar">
             <fieldset class="choice-field">
                 <legend>"Statistic"</legend>
-                <div class="segments">
-                    {choice(false, "norm-statistic-variance", "variance")}
-                    {choice(true, "norm-statistic-mean", "mean")}
-                </div>
+                <Segments name="norm-statistic" choices=choices.into() chosen=move || are_means.get()
+                    on_choose=move |means| are_means.set(means)/>
             </fieldset>
             <div class="view-bar-together norm-everywhere">
                 <SliderField name="norm-time"/>

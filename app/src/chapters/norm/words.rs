@@ -8,16 +8,17 @@ use crate::{
 };
 
 pub const SCRIPT: Script = Script {
-    before: "A network that reads both ways knows more. But stack its layers deep, and the numbers in them soon get \
-             too large or too small to learn from.",
+    before: "Reading both ways helps. But through many layers, the numbers soon get too large or too small to learn \
+             from.",
     beats: &[
         Beat {
             title: "",
-            text: "By 2015 deep networks were slow and delicate to train. Ioffe and Szegedy had the network \
-                   bring its numbers back into range. This is [normalization](normalization): subtract a mean, \
-                   divide by a spread. Over which numbers? You will see two answers.\n\n\
-                   The network here, six layers deep, reads four characters and guesses the next; each row is \
-                   four of your sentence.",
+            text: "By 2015 deep networks were slow and delicate to train. Ioffe and Szegedy brought their numbers \
+                   back into range by [normalization](normalization): subtract a mean, divide by a spread. But \
+                   over which numbers?\n\n\
+                   This network, six layers deep, guesses the next character from four. Each row is four of your \
+                   sentence.\n\n\
+                   ! Press “Sweep,” and watch x become y.",
             set: |link| link.norm.row = 0,
             asks: &[],
         },

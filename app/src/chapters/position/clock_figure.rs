@@ -14,6 +14,7 @@ use crate::figures::{
     drag::dragging,
     export::Provenance,
     frame::{Files, Frame, choices},
+    reading::is_shortcut,
     short,
     sight::use_visible,
     theme::use_colors,
@@ -151,6 +152,9 @@ pub fn ClockFigure(
         to.run(reached.round() as u32);
     };
     let on_key = move |e: ev::KeyboardEvent| {
+        if is_shortcut(&e) {
+            return;
+        }
         let Some(at) = clock.with_untracked(|c| c.as_ref().map(|c| c.at)) else { return };
         let to = match e.key().as_str() {
             "ArrowRight" | "ArrowUp" => at.saturating_add(1),

@@ -8,6 +8,7 @@ use unroll_protocol::{
 
 use super::{Page, clock, numbered, relations, round_up, unless_refused};
 use crate::{
+    controls::Segments,
     figures::{Matrix, MatrixFigure, ValueMap},
     questions::Answered,
     reactive::memo,
@@ -35,21 +36,13 @@ pub fn view(page: Page) -> AnyView {
 
 /// Chooses the encoding on show.
 pub fn chooser(page: Page) -> AnyView {
-    let segment = move |&positions: &'static Positions| {
-        let id = positions.id();
-        view! {
-            <label class="segment">
-                <input type="radio" name="position-encoding" value=id data-testid=format!("position-encoding-{id}")
-                    prop:checked=move || page.encoding.get() == positions
-                    on:change=move |_| page.set(|settings| settings.encoding = positions)/>
-                <span>{positions.label()}</span>
-            </label>
-        }
-    };
+    let choice = |of: &Positions| (*of, of.id(), of.label().into_any());
     view! {
         <fieldset class="view-bar position-encodings">
             <legend class="visually-hidden">"Encoding"</legend>
-            <div class="segments">{Positions::ALL.iter().map(segment).collect_view()}</div>
+            <Segments name="position-encoding" choices=Positions::ALL.iter().map(choice).collect()
+                chosen=move || page.encoding.get()
+                on_choose=move |positions| page.set(|settings| settings.encoding = positions)/>
         </fieldset>
     }
     .into_any()

@@ -13,7 +13,7 @@ use super::is_of;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
     course::{Sentence, use_lab, use_provenance, use_setting},
-    figures::{CellInspector, Matrix, MatrixFigure, ValueMap, percent},
+    figures::{CellInspector, Hue, Matrix, MatrixFigure, ValueMap, percent},
     questions::{Answered, use_answer},
     reactive::memo,
     store::Store,
@@ -115,7 +115,7 @@ pub fn worked() -> AnyView {
         <div class="view-side qkv-cell">
             <div>
                 <MatrixFigure name="qkv-weights" title matrix=page.matrix(weights) provenance row column marked
-                    on_pick=go/>
+                    row_hue=Hue::Query column_hue=Hue::Key on_pick=go/>
             </div>
             <div class="qkv-worked">
                 {move || shown.with(|row| row.as_deref().map(|row| in_short(row, key.get())))}
@@ -158,6 +158,9 @@ fn chosen(page: Page) -> AnyView {
             {move || (memory.get() == Memory::Own).then(|| view! { <FlagField name="qkv-causal"/> })}
         </div>
         <Sentence label="Your sentence: its queries" problem=page.answered.problem/>
+        {move || page.head.with(|head| head.as_deref().and_then(other)).map(|text| view! {
+            <p class="hint qkv-other" data-testid="qkv-other">{text}</p>
+        })}
     }
     .into_any()
 }
@@ -169,6 +172,12 @@ fn noted(page: Page) -> AnyView {
     .into_any()
 }
 
+/// The text that keys and values come from, if it is not the sentence.
+fn other(head: &Head) -> Option<String> {
+    let text = head.memory_tokens.concat();
+    (head.memory == Memory::Other).then(|| format!("Keys and values: “{text}”"))
+}
+
 /// What the learner should know of the two texts.
 fn notes(head: &Head) -> String {
     let other = match head.memory {
@@ -178,11 +187,11 @@ fn notes(head: &Head) -> String {
              tokens may not make sense. The arithmetic is right anyway. "
                 .to_owned()
         }
-        Memory::Other => format!(
-            "The other text is “{}” and begins what this model learns from. The model was never trained to look \
-             there, so the weights need not make sense. Only the arithmetic is the same. ",
-            head.memory_tokens.concat()
-        ),
+        Memory::Other => {
+            "The other text begins what this model learns from. The model was never trained to look there, so the \
+             weights need not make sense. Only the arithmetic is the same. "
+                .to_owned()
+        }
     };
     match head.dropped {
         0 => other.trim_end().to_owned(),
@@ -213,11 +222,11 @@ pub fn vectors_view() -> AnyView {
         {noted(page)}
         <div class="qkv-three">
             <div class="qkv-query"><MatrixFigure name="qkv-queries" title="Q: a query for each token"
-                matrix=page.matrix(|head| vectors(&head.queries, &head.tokens, "query")) provenance row on_pick=pick_query/></div>
+                matrix=page.matrix(|head| vectors(&head.queries, &head.tokens, "query")) provenance row row_hue=Hue::Query on_pick=pick_query/></div>
             <div class="qkv-key"><MatrixFigure name="qkv-keys" title="K: a key for each token"
-                matrix=page.matrix(|head| vectors(&head.keys, &head.memory_tokens, "key")) provenance row=key on_pick=pick_key/></div>
+                matrix=page.matrix(|head| vectors(&head.keys, &head.memory_tokens, "key")) provenance row=key row_hue=Hue::Key on_pick=pick_key/></div>
             <div class="qkv-value"><MatrixFigure name="qkv-values" title="V: a value for each token"
-                matrix=page.matrix(|head| vectors(&head.values, &head.memory_tokens, "value")) provenance row=key on_pick=pick_key/></div>
+                matrix=page.matrix(|head| vectors(&head.values, &head.memory_tokens, "value")) provenance row=key row_hue=Hue::Value on_pick=pick_key/></div>
         </div>
     }
     .into_any()

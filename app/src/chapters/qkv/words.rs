@@ -14,21 +14,22 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "Recurrent networks are slow to train: step 100 must wait for step 99. In 2017 Ashish Vaswani \
-                   and seven others built the **transformer**: attention works alone, so no step waits. Here a \
-                   small model reads your sentence, one character per token. Each token may look at itself and \
-                   those before it: the stronger the color, the more it takes.",
+            text: "Recurrent networks train slowly: step 100 must wait for step 99. In 2017 Vaswani and seven \
+                   others built the **transformer**: attention works alone, so no step waits. Here each character \
+                   of your sentence is a token. It looks at itself and those before it: the stronger the color, \
+                   the more it takes.\n\n\
+                   ! Click another cell: how is its share made?",
             set: |_| {},
             asks: &[],
         },
         Beat {
             title: "An inner product in place of the little network",
-            text: "@ inspector-all-terms\n\n\
+            text: "@ cell-inspector\n\n\
                    Each token makes three vectors. Its [query](query) [q](#q query) says what it looks for, \
                    its [key](key) [k](#k key) how it is found, and its [value](value) [v](#v value) what it hands \
                    over. The [inner product](inner-product) of q and k is their score, and \
                    [softmax](softmax) turns scores into shares.\n\n\
-                   ! Find the largest product in the sum. Then click another cell.\n\n\
+                   ! Find the largest product in the sum. Then press an arrow.\n\n\
                    + How can “who” find “fox”?\n\n\
                    If its query fits the key of “fox,” it gets a large share of the value of “fox.” Here each \
                    token is a single character, so no token is a whole word: in layer 1 a token knows only its \
@@ -93,11 +94,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One step of T² work",
-            text: "@ figure-qkv-cost\n\n\
-                   A recurrent layer reads T tokens in T steps, each waiting for the one before. Attention \
-                   compares all T tokens at once: T × T scores, but no waiting. One figure counts steps, and \
-                   the other measures the time on your machine.\n\n\
-                   ! Pause training for a steady result: which time curve ends lower?\n\n\
+            text: "A recurrent layer reads T tokens in T steps, each waiting for the one before. Attention \
+                   compares all T tokens at once: T × T scores, but no waiting. One figure counts steps, \
+                   the other time on your machine, which does few sums at once.\n\n\
+                   ! Pause training for steady times. Which curve ends lower?\n\n\
                    + Which one, and why?\n\n\
                    {cost} A GPU is the chip that most models train on. It has thousands of hands, and waiting leaves \
                    them idle.",

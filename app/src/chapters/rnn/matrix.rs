@@ -6,7 +6,10 @@ use leptos::prelude::*;
 use unroll_protocol::study::rnn::{MatrixChoice, Unrolled};
 
 use super::{Shared, arithmetic::place};
-use crate::figures::{Matrix, MatrixFigure, ValueMap};
+use crate::{
+    controls::Segments,
+    figures::{Matrix, MatrixFigure, ValueMap},
+};
 
 /// Weights beyond it have the color of the map's end.
 const LIMIT: f32 = 1.0;
@@ -26,19 +29,12 @@ fn chosen(shared: Shared) -> MatrixChoice {
 /// Chooses the matrix.
 #[component]
 pub fn MatrixField(shared: Shared) -> impl IntoView {
-    let segment = move |(choice, name): (MatrixChoice, &'static str)| {
-        view! {
-            <label class="segment">
-                <input type="radio" name="control-rnn-matrix" data-testid=format!("control-rnn-matrix-{}", choice.id())
-                    prop:checked=move || chosen(shared) == choice on:change=move |_| shared.matrix.set(choice)/>
-                <span>{name}</span>
-            </label>
-        }
-    };
+    let choices = CHOICES.map(|(choice, name)| (choice, choice.id(), name.into_any())).into();
     view! {
         <fieldset class="choice-field" data-testid="control-rnn-matrix">
             <legend>"Matrix"</legend>
-            <div class="segments">{CHOICES.map(segment).collect_view()}</div>
+            <Segments name="control-rnn-matrix" choices chosen=move || chosen(shared)
+                on_choose=move |choice| shared.matrix.set(choice)/>
         </fieldset>
     }
     .into_any()

@@ -59,7 +59,7 @@ pub const SCRIPT: Script = Script {
                    later.\n\n\
                    ! At the top of each column, compare the true next character with the guess.",
             set: |link| link.rnn.columns = 64,
-            asks: &["rnn-past"],
+            asks: &["rnn"],
         },
         Beat {
             title: "The same matrices everywhere",
@@ -100,19 +100,19 @@ pub const SCRIPT: Script = Script {
                 link.rnn.columns = 64;
                 link.rnn.edit = 5;
             },
-            asks: &["rnn"],
+            asks: &["rnn-past"],
         },
         Beat {
             title: "Thrown off",
             text: "To write, the network draws a character and then reads it, as if you had written it. Here one \
-                   odd character is forced on it, at place {odd}. The stronger the color, the greater the \
-                   surprise. An LSTM, a cell from a later chapter, writes too.\n\n\
-                   ! Compare the two: which recovers sooner?\n\n\
+                   odd character is forced on it, at place {odd}. An LSTM, a cell from a later chapter, writes \
+                   too.\n\n\
+                   ! Underlined is what it changed. Does either text find its way back?\n\n\
                    + What becomes of a mistake?\n\n\
                    Whatever the network writes becomes its past, mistakes included. A model that reads its own \
                    output is called [autoregressive](autoregressive).\n\n\
-                   The LSTM trains beside this network. Pause training, and the view “Recovery” measures on \
-                   [held-out](held-out) text which of the two recovers sooner.",
+                   The LSTM trains beside this network. One text is chance, but the view “Recovery” measures on \
+                   many [held-out](held-out) texts which of the two recovers sooner. Pause training first.",
             set: |link| {
                 link.view = "writing".into();
                 link.rnn.odd = 20;

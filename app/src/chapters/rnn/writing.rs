@@ -52,7 +52,7 @@ pub fn WritingView(shared: Shared) -> impl IntoView {
             let written = &writing.models[model];
             let characters = if odd_one { &written.odd } else { &written.plain };
             let forced = odd_one.then(|| odd.get_untracked().saturating_sub(1) as usize);
-            (!characters.is_empty()).then(|| marked(characters, forced))
+            (!characters.is_empty()).then(|| marked(characters, &written.plain, forced))
         })
     };
     let texts = Signal::derive(move || {
@@ -154,31 +154,30 @@ fn texts_of(writing: &Writing, forced: Option<usize>) -> Texts {
     Texts(both.filter(|text| !text.characters.is_empty()).collect())
 }
 
-/// How surprising the odd character at `place` (from 0) was, and whether the two texts meet again.
+/// How surprising the odd character at `place` (from 0) was, and how much of what follows it changed.
 fn told(writing: Option<&Writing>, model: usize, place: usize) -> String {
     let found = writing.and_then(|writing| {
         let letter = writing.letter.as_ref()?;
         let written = &writing.models[model];
         let surprise = written.odd.get(place)?.surprise;
-        let pairs = written.odd.iter().zip(&written.plain);
-        let agree = pairs.rev().take_while(|(odd, plain)| odd.token == plain.token).count();
-        let after = match agree {
-            0 => "; the text without it ends differently".to_owned(),
-            1 => "; the last character is the same without it".to_owned(),
-            n => format!("; the last {n} characters are the same without it"),
-        };
-        Some(format!(" ‘{}’ (surprise {surprise:.1} nats){after}", token::mark(letter)))
+        let after = written.odd.iter().zip(&written.plain).skip(place + 1);
+        let (all, changed) = (after.len(), after.filter(|(a, b)| a.token != b.token).count());
+        Some(format!(
+            " ‘{}’ (surprise {surprise:.1} nats); {changed} of the {all} after it changed",
+            token::mark(letter)
+        ))
     });
     format!("with the odd character{}:", found.unwrap_or_default())
 }
 
-/// Characters shaded by surprise; a break after each `⏎`.
-fn marked(characters: &[Character], forced: Option<usize>) -> AnyView {
+/// Characters shaded by surprise; a break after each `⏎`. Those that are not in the `plain` text stand out.
+fn marked(characters: &[Character], plain: &[Character], forced: Option<usize>) -> AnyView {
     let spans = characters.iter().enumerate().map(|(i, character)| {
+        let changed = plain.get(i).is_some_and(|plain| plain.token != character.token);
         let share = 100.0 * strength(character.surprise);
         let sign = if character.token == " " { " ".to_owned() } else { token::mark(&character.token) };
         view! {
-            <span class:rnn-forced=forced == Some(i)
+            <span class:rnn-forced=forced == Some(i) class:rnn-changed=changed
                 title=format!("‘{}’: −ln p = {:.2}", token::spoken(&character.token), character.surprise)
                 style=format!("background:color-mix(in oklab,var(--gradient) {share:.0}%,transparent)")>
                 {sign}

@@ -17,9 +17,9 @@ use unroll_protocol::{
 
 use super::Info;
 use crate::{
-    controls::{ChoiceField, FlagField, SliderField},
+    controls::{ChoiceField, FlagField, SliderField, Source, SourceBar, counted},
     course::{ChapterFrame, StageView, further, use_lab, use_task_provenance},
-    figures::{Provenance, own, percent},
+    figures::{Provenance, percent},
     questions::{Answered, use_answer},
     reactive::memo,
     store::Store,
@@ -216,8 +216,7 @@ fn Figure(page: Page) -> impl IntoView {
         page.set(|s| s.at = next as u32);
     };
     view! {
-        <div class="view-bar seq2seq-bar">
-            <SourceField page/>
+        <SourceBar source=source(page)>
             <button type="button" class="button" data-testid="seq2seq-back" on:click=back>
                 <span aria-hidden="true">"◀"</span><span class="visually-hidden">"Step back"</span>
             </button>
@@ -234,54 +233,32 @@ fn Figure(page: Page) -> impl IntoView {
                     format!("{} of {count} steps", shown.get())
                 }}
             </span>
-        </div>
-        <Notes page/>
+        </SourceBar>
         <panels::Outcome page/>
         <TransferFigure transfer=picture shown chosen on_pick provenance=page.provenance/>
     }
 }
 
-/// What is read: a held-out source, or what the learner types.
-#[component]
-fn SourceField(page: Page) -> impl IntoView {
+/// What is read, and what is to be said of it.
+fn source(page: Page) -> Source {
     let Page { store, settings, reading, answered, .. } = page;
-    let value = memo(move || {
+    let value = Signal::derive(move || {
         if settings.with(|s| s.example) == 0 {
             store.probe.get()
         } else {
             reading.with(|r| r.as_ref().map_or_else(String::new, |r| r.source.clone()))
         }
     });
-    let on_input = move |event| {
-        store.set_probe(event_target_value(&event).chars().take(200).collect());
+    let on_input = Callback::new(move |text| {
+        store.set_probe(text);
         page.set(|s| (s.example, s.at) = (0, 0));
-    };
-    view! {
-        <label class="seq2seq-source">
-            <span class="hint">"Source"</span>
-            <input type="text" data-testid="seq2seq-source"
-                autocomplete="off" autocapitalize="off" spellcheck="false"
-                aria-describedby=format!("{} {}", own("seq2seq", "notes"), own("probe", "problem"))
-                aria-invalid=move || answered.problem.with(Option::is_some).then_some("true")
-                prop:value=value on:input=on_input/>
-        </label>
-        <button type="button" class="button" data-testid="seq2seq-another"
-            on:click=move |_| page.set(|s| (s.example, s.at) = (s.example % MOST_EXAMPLE + 1, 0))>
-            "Another"
-        </button>
-    }
-    .into_any()
-}
-
-/// What is to be said of the source, and why it has no picture.
-#[component]
-fn Notes(page: Page) -> impl IntoView {
-    let Page { reading, answered, .. } = page;
-    let notes = memo(move || {
+    });
+    let on_another = Callback::new(move |()| {
+        page.set(|s| (s.example, s.at) = (s.example % MOST_EXAMPLE + 1, 0));
+    });
+    let note = memo(move || {
         let reading = reading.get()?;
         let mut notes = Vec::new();
-        let count =
-            |n: u32| if n == 1 { "1 character".to_owned() } else { format!("{n} characters") };
         if reading.dropped > 0 {
             notes.push(format!("Only the first {MOST_SOURCE} characters are read."));
         }
@@ -290,7 +267,7 @@ fn Notes(page: Page) -> impl IntoView {
                 1 => "It is read as the unknown token.",
                 _ => "Each of these is read as the same unknown token.",
             };
-            let unknown = count(reading.unknown);
+            let unknown = counted(reading.unknown.into(), "character");
             notes.push(format!("{unknown} of it never occurred in training. {read}"));
         }
         if reading.tokens.len() as u32 > reading.longest {
@@ -302,13 +279,14 @@ fn Notes(page: Page) -> impl IntoView {
         }
         (!notes.is_empty()).then(|| notes.join(" "))
     });
-    view! {
-        <p class="view-note seq2seq-notes" id=own("seq2seq", "notes") role="status" data-testid="seq2seq-notes">{notes}</p>
-        <p class="field-error" id="probe-problem" role="alert" data-testid="probe-problem">
-            {move || answered.problem.get()}
-        </p>
+    Source {
+        name: "seq2seq",
+        value,
+        on_input,
+        on_another,
+        note: note.into(),
+        problem: answered.problem,
     }
-    .into_any()
 }
 
 #[component]

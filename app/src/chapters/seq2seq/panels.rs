@@ -11,9 +11,9 @@ use unroll_protocol::{
     transduction::Search,
 };
 
-use super::{MOST_EXAMPLE, Notes, Page, SourceField, Steps};
+use super::{MOST_EXAMPLE, Page, Steps, source};
 use crate::{
-    controls::SliderField,
+    controls::{SliderField, SourceBar},
     course::{Lab, use_lab},
     figures::{
         BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Reference, Sheet,
@@ -258,14 +258,12 @@ pub fn search(page: Page) -> AnyView {
         ),
     };
     view! {
-        <div class="view-bar seq2seq-bar">
-            <SourceField page/>
+        <SourceBar source=source(page)>
             <button type="button" class="button" data-testid="seq2seq-find"
                 title="Finds a held-out source that the beam gets right and greedy decoding gets wrong"
                 on:click=move |_| seek(page, lab, seeking, 0)>"Find one"</button>
-        </div>
-        <Notes page/>
-        <p class="view-note seq2seq-notes" role="status" data-testid="seq2seq-found">{said}</p>
+        </SourceBar>
+        <p class="view-note source-note" role="status" data-testid="seq2seq-found">{said}</p>
         {search_figure(
             "seq2seq-beam",
             Signal::stored(""),

@@ -70,7 +70,8 @@ pub type Draw = fn(&[f64], (f64, f64), &mut Pen) -> Vec<Grip>;
 /// A drawing and its numbers, which have one decimal or two.
 pub struct Board {
     pub name: &'static str,
-    pub title: &'static str,
+    /// What the drawing shows.
+    pub title: fn(&[f64]) -> &'static str,
     pub knobs: &'static [Knob],
     /// The knob that the story asks for, which stands ahead of the others.
     pub first: usize,
@@ -114,12 +115,6 @@ impl Knob {
     fn decimals(&self) -> usize {
         if self.step < 0.1 { 2 } else { 1 }
     }
-}
-
-/// A number's place on the map of signed values, for the strip of cells that a list is in later chapters.
-fn cell(value: f64, knob: &Knob) -> String {
-    let share = 100.0 * value.abs() / knob.most.max(-knob.least);
-    format!("--share:{share}%;--end:var(--signed-{})", if value < 0.0 { "low" } else { "high" })
 }
 
 /// What is on show: the numbers of the knobs and what else the view sets.
@@ -179,11 +174,10 @@ pub fn BoardView(
             <label class="knob">
                 <span class=format!("knob-name {}", knob.hue.class()) translate="no">{knob.name}</span>
                 <input type="range" min=knob.least max=knob.most step=knob.step
+                    style=format!("accent-color:{}", knob.hue.css())
                     data-testid=format!("{}-knob-{at}", board.name)
                     prop:value=move || value.get().to_string() on:input=moved/>
-                <output translate="no" style=move || cell(value.get(), knob)>
-                    {move || shown(value.get(), knob.decimals())}
-                </output>
+                <output translate="no">{move || shown(value.get(), knob.decimals())}</output>
             </label>
         }
     };
@@ -250,7 +244,7 @@ fn Drawing(
         let y = grip.y.map(|axis| (axis.number, axis.read(at.1)));
         set.run(x.into_iter().chain(y).collect());
     };
-    let title = Signal::stored(board.title.to_owned());
+    let title = Signal::derive(move || (board.title)(&all.get()).to_owned());
     let provenance = Signal::stored(Provenance {
         device: "a drawing moved by hand, without a model".to_owned(),
         ..Provenance::default()

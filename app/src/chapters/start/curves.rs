@@ -71,7 +71,7 @@ impl Chart {
         }
     }
 
-    /// Lines at these heights, with their numbers at the left edge.
+    /// Lines at these heights, with their numbers and their name at the left edge.
     fn heights(&self, pen: &mut Pen, labels: &mut Labels, heights: &[f64]) {
         let (line, small) = (pen.paint.line(), (pen.font * 0.85).max(12.0));
         for height in heights {
@@ -81,6 +81,7 @@ impl Chart {
             let at = (0.0, y - 0.25 * small);
             pen.haloed((Hue::Muted, false), small, at, Anchor::Start, &shown(*height, 0));
         }
+        pen.haloed((Hue::Muted, false), small, (0.0, pen.font), Anchor::Start, "height");
     }
 
     /// The tangent of a place as far as `reach` to both sides, but neither out of the picture nor into the
@@ -151,7 +152,7 @@ const SLOPE: Hue = Hue::Gradient;
 
 pub const NUDGE: Board = Board {
     name: "slope",
-    title: "How steep the curve w² is",
+    title: |_| "How steep the curve w² is",
     knobs: &[
         Knob { name: "place w", hue: PLACE, least: -2.0, most: 2.0, step: 0.1 },
         Knob { name: "nudge h", hue: NUDGED, least: 0.01, most: 1.0, step: 0.01 },
@@ -173,8 +174,6 @@ fn draw_nudge(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
     let chart = Chart { x: (-2.4, 4.2), y: (0.0, 9.6), size, foot: 4.2 * font };
     let mut labels = Labels::new(size);
     chart.heights(pen, &mut labels, &[2.0, 4.0, 6.0, 8.0]);
-    let top = (0.0, font);
-    pen.haloed((Hue::Muted, false), (pen.font * 0.85).max(12.0), top, Anchor::Start, "height");
     chart.draw(pen, &mut labels, square);
     let (from, to) = (chart.at(w, square(w)), chart.at(w + h, square(w + h)));
     let ground = chart.at(0.0, 0.0).1;
@@ -264,7 +263,7 @@ const fn height(name: &'static str) -> Knob {
 
 pub const VALLEY: Board = Board {
     name: "valley",
-    title: "A walk downhill",
+    title: |_| "A walk downhill",
     knobs: &[
         height("height at −2"),
         height("height at −1"),
@@ -354,6 +353,7 @@ fn draw_valley(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
     let heights = &numbers[..5];
     let chart = valley_chart(size, pen.font);
     let mut labels = Labels::new(size);
+    chart.heights(pen, &mut labels, &[1.0, 2.0, 3.0, 4.0]);
     chart.draw(pen, &mut labels, |w| curve(heights, w).0);
     chart.numbers(pen, &mut labels);
     let places = walk(numbers);

@@ -52,10 +52,12 @@ impl Plane {
             1.5,
             &format!("M{left:.1} {y:.1}h{width:.1}M{x:.1} {top:.1}v{height:.1}"),
         );
+        labels.line((left, y), (left + width, y));
+        labels.line((x, top), (x, top + height));
         // On every line where there is room for that, else on the last.
         let small = (pen.font * 0.85).max(12.0);
         let is_marked =
-            |i: &i32, reach: i32| *i != 0 && (self.unit > 1.5 * small || i.abs() == reach);
+            |i: &i32, reach: i32| *i != 0 && (self.unit > 2.0 * small || i.abs() == reach);
         for i in (-reach.0..=reach.0).filter(|i| is_marked(i, reach.0)) {
             let at = self.at((i.into(), 0.0));
             if (at.0 - x).abs() < width / 2.0 - 0.6 * small {
@@ -219,7 +221,11 @@ const REACH: f64 = 5.0;
 
 pub const ARROWS: Board = Board {
     name: "arrows",
-    title: "Two lists as arrows",
+    title: |numbers| match works_out(numbers) {
+        1 => "The sum of two lists",
+        2 => "The dot product of two lists",
+        _ => "Two lists as arrows",
+    },
     knobs: &[
         knob("a₁", A, REACH),
         knob("a₂", A, REACH),
@@ -362,7 +368,7 @@ const MATRIX_REACH: f64 = 3.0;
 
 pub const MATRIX: Board = Board {
     name: "matrix",
-    title: "Three rows ask one input",
+    title: |_| "Three rows ask one input",
     knobs: &[
         knob("x₁", X, MATRIX_REACH),
         knob("x₂", X, MATRIX_REACH),

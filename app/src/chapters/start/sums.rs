@@ -24,7 +24,7 @@ const fn score(name: &'static str) -> Knob {
 
 pub const SHARES: Board = Board {
     name: "shares",
-    title: "What comes after “th”?",
+    title: |_| "What comes after “th”?",
     knobs: &[score("score of e"), score("score of a"), score("score of o"), score("score of z")],
     first: 0,
     draw: draw_shares,
@@ -229,7 +229,7 @@ const fn link(name: &'static str) -> Knob {
 
 pub const CHAIN: Board = Board {
     name: "chain",
-    title: "A chain of four slopes",
+    title: |_| "A chain of four slopes",
     knobs: &[link("slope 1"), link("slope 2"), link("slope 3"), link("slope 4")],
     first: 0,
     draw: draw_chain,

@@ -8,21 +8,37 @@ use super::{Shown, words::pair};
 use crate::{
     controls::{SliderField, grouped},
     course::{Sentence, use_provenance},
-    figures::{Dash, Hue, Line, Lines, LinesFigure, token::mark},
+    figures::{
+        Dash, Hue, Line, Lines, LinesFigure,
+        scroll::{self, Land, place_in},
+        token::mark,
+    },
     reactive::{effect, memo},
 };
+
+/// The first beat that speaks of the rows of numbers.
+const EMBEDS_FROM: u32 = 4;
 
 /// The sentence in three schemes, and the row of the token that was picked.
 #[component]
 pub fn Tokens(shown: Shown) -> impl IntoView {
     let on_pick = Callback::new(move |(scheme, id)| shown.pick(scheme, id));
+    // What a row of numbers is comes later: before, only who picks a token has one.
+    let is_told = memo(move || {
+        shown.store.link.with(|link| link.idea >= EMBEDS_FROM || link.tokens.token > 0)
+    });
+    let selected = Signal::derive(move || shown.token.get().filter(|_| is_told.get()));
+    let row = move || match is_told.get() {
+        true => view! { <PickedRow embedding=shown.embedding/> }.into_any(),
+        false => view! { <p class="hint picked-none">"Click a token to see the numbers that stand for it."</p> }.into_any(),
+    };
     view! {
         <Sentence problem=shown.problem/>
-        <LevelsFigure levels=shown.levels scheme=shown.scheme selected=shown.token on_pick
+        <LevelsFigure levels=shown.levels scheme=shown.scheme selected on_pick
             provenance=use_provenance()>
             <Decoded shown/>
         </LevelsFigure>
-        <PickedRow embedding=shown.embedding/>
+        {row}
         <Merging shown/>
     }
     .into_any()
@@ -74,7 +90,8 @@ fn Decoded(shown: Shown) -> impl IntoView {
                 return None;
             }
             Some(if unknown.is_empty() {
-                "Put the tokens of a row together again, and you get your sentence back.".to_owned()
+                "Put the tokens of a row together again, and you get your sentence back. Equal tokens have equal \
+                 colors.".to_owned()
             } else {
                 format!(
                     "As characters {} cannot come back: the text never has it, so only the unknown \
@@ -174,11 +191,9 @@ fn Merging(shown: Shown) -> impl IntoView {
 fn bring_pair_into_sight() -> Option<()> {
     let pair = document().query_selector(".chip-left").ok()??;
     let row = pair.closest(".tokens-scroller").ok()??;
-    let (pair, room) = (pair.get_bounding_client_rect(), row.get_bounding_client_rect());
-    if pair.left() < room.left() || pair.right() + pair.width() > room.right() {
-        let by = pair.left() - room.left() - room.width() / 2.0;
-        row.set_scroll_left(row.scroll_left() + by as i32);
-    }
+    let [[start, end], _] = place_in(&row, &pair);
+    // Its right half is about as wide.
+    scroll::across(&row, [start, 2.0 * end - start], Land::InMiddle);
     Some(())
 }
 

@@ -104,10 +104,10 @@ pub fn Chain(shown: Shown) -> impl IntoView {
         <Sentence problem=shown.problem/>
         <ChainFigure chain provenance=use_provenance()/>
         <p class="view-note">
-            "Multiply the factors, and you have the probability of the sentence. The last one is that of \
-             the "<b>"end"</b>" token, which follows each line of the text. The first token is predicted \
-             from an end token too: the end of the line before. The chain rule asks for p(token | all \
-             before it). This model uses p(token | the one before it) in its place."
+            "Each bar falls as far as the product has fallen, on a logarithmic scale. Its dark part is this factor’s. \
+             “|” means “given”: the first token is predicted given the "<b>"end"</b>" token of the line before. \
+             The chain rule asks for p(token | all before it). This model uses p(token | the one before it) in \
+             its place."
         </p>
     }
     .into_any()

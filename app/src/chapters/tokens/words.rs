@@ -37,19 +37,16 @@ pub const SCRIPT: Script = Script {
                    + How many ids are there?\n\n\
                    The row of characters has {character-ids} ids here, and two of them are special. One stands for the \
                    end of a line. The other is unknown: the characters that share it can’t be told apart.",
-            set: |link| link.tokens.merges = 0,
+            set: |_| {},
             asks: &[],
         },
         Beat {
             title: "A byte is a number too",
             text: "A computer stores any text as bytes, numbers from 0 to 255, so 256 ids are enough for every \
-                   text in every language. The price is length: your sentence has {characters} tokens as \
-                   characters and {bytes} as bytes.\n\n\
+                   text in every language. The price is length: a character takes one byte, or up to four. \
+                   {price}\n\n\
                    ! Type an é and compare the rows.",
-            set: |link| {
-                link.tokens.scheme = Scheme::Bytes;
-                link.tokens.merges = 0;
-            },
+            set: |_| {},
             asks: &["tokens-bytes"],
         },
         Beat {
@@ -59,7 +56,6 @@ pub const SCRIPT: Script = Script {
                    {text-bytes} byte tokens to {text-pairs}, but each adds an id to the vocabulary.\n\n\
                    ! Press Merge and watch both curves.",
             set: |link| {
-                link.tokens.scheme = Scheme::Pairs;
                 link.tokens.merges = 40;
                 link.view = "merges".into();
             },
@@ -110,14 +106,14 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A sentence is a product",
             text: "How [probable](probability) is a sentence? Multiply the probability of its first token, that \
-                   of the second given the first, and so on: this is the **chain rule of probability**. A \
-                   [language model](language-model) gives the factors, and one for stopping: the **end token**. Here \
-                   it reads byte pairs after {merges} merges.\n\n\
-                   ! Point at a card.\n\n\
+                   of the second given the first, and so on: the **chain rule of probability**. A \
+                   [language model](language-model) gives the factors, also that of the **end token**. Here a new one \
+                   reads byte pairs ({merges} merges).\n\n\
+                   ! Point at each card: the product falls.\n\n\
                    + Why an end token, and why logarithms?\n\n\
                    Nobody says in advance how long a sentence will be, so the model must also say when it stops.\n\n\
-                   The product soon gets tiny, so people add up the logarithms of the factors instead. Each card \
-                   tells the logarithm of its factor too.",
+                   The product soon gets tiny, so people add up the logarithms of the factors instead. The dark \
+                   part of a card’s bar shows the logarithm of its factor.",
             set: |link| {
                 link.tokens.scheme = Scheme::Pairs;
                 link.tokens.merges = 300;

@@ -198,7 +198,7 @@ impl Lab {
 
     /// There is no session any more.
     pub(super) fn engine_left(self) {
-        self.state.set(RunState::Paused);
+        self.questions.set_state(RunState::Paused);
         self.ready.set(false);
         self.inner.update_value(|inner| {
             inner.client = None;

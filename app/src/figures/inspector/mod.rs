@@ -13,6 +13,7 @@ use wasm_bindgen::JsCast;
 use super::{
     download::{Choice, ExportMenu, File, LocalFile},
     export::Provenance,
+    reading::is_shortcut,
     theme::use_colors,
     token,
 };
@@ -269,6 +270,9 @@ fn arithmetic() -> AnyView {
         }
     };
     let on_key = move |event: ev::KeyboardEvent| {
+        if is_shortcut(&event) {
+            return;
+        }
         match event.key().as_str() {
             "ArrowLeft" => step(0, -1),
             "ArrowRight" => step(0, 1),

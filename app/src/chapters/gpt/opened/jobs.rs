@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use unroll_protocol::gpt::{HEAD_JOBS, HeadScores};
 
 use crate::{
+    controls::Segments,
     course::{use_part, use_provenance},
     figures::{Matrix, MatrixFigure, ValueMap, percent},
     questions::Answered,
@@ -102,16 +103,8 @@ pub fn Jobs(scores: Answered<HeadScores>) -> impl IntoView {
             link.view.clear();
         });
     };
-    let segment = move |(at, (title, _)): (usize, &'static (&'static str, &'static str))| {
-        view! {
-            <label class="segment">
-                <input type="radio" name="head-job" value=HEAD_JOBS[at]
-                    data-testid=format!("job-{}", HEAD_JOBS[at])
-                    prop:checked=move || job.get() == at on:change=move |_| job.set(at)/>
-                <span>{*title}</span>
-            </label>
-        }
-    };
+    let choices = JOBS.iter().enumerate();
+    let choices = choices.map(|(at, (title, _))| (at, HEAD_JOBS[at], title.into_any())).collect();
     let most = move || {
         let ranked = answer.with(|s| s.as_ref().map(|scores| ranked(scores, job.get())));
         let button = |(layer, head, share): (usize, usize, f32)| {
@@ -132,7 +125,8 @@ pub fn Jobs(scores: Answered<HeadScores>) -> impl IntoView {
             <div class="view-bar">
                 <fieldset class="choice-field">
                     <legend class="visually-hidden">"Where a head looks"</legend>
-                    <div class="segments">{JOBS.iter().enumerate().map(segment).collect_view()}</div>
+                    <Segments name="head-job" ids="job" choices chosen=move || job.get()
+                        on_choose=move |at| job.set(at)/>
                 </fieldset>
             </div>
             <MatrixFigure name="jobs" title matrix=Signal::derive(move || shown.get().unwrap_or_default())

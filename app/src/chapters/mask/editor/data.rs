@@ -58,9 +58,11 @@ impl Sheet {
         } else {
             format!("{from} may not look at {to}: exactly {weight}")
         };
-        let same = self.wanted((query, key)) == Some(allowed);
-        let next = if same { "" } else { "; you set it otherwise" };
-        format!("{now}{next}.")
+        match self.wanted((query, key)) {
+            Some(false) if allowed => format!("{now} under the previous mask; you blocked it."),
+            Some(true) if !allowed => format!("{now} under the previous mask; you opened it."),
+            _ => format!("{now}."),
+        }
     }
 }
 
@@ -77,7 +79,11 @@ mod tests {
             wanted: vec![true, false, false, true],
         };
         assert_eq!(sheet.describe((0, 1)), "‘a’ (1) may not look at ‘␣’ (2): exactly 0.");
-        assert!(sheet.describe((1, 0)).contains("weight 0.2500; you set it otherwise"));
+        assert!(
+            sheet
+                .describe((1, 0))
+                .ends_with("weight 0.2500 under the previous mask; you blocked it.")
+        );
         assert_eq!(sheet.pending(), [(1, 0)]);
         assert!(sheet.matrix().value(0, 1).is_nan());
         assert_eq!((sheet.wanted((1, 0)), sheet.wanted((0, 2))), (Some(false), None));

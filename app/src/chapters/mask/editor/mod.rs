@@ -7,7 +7,7 @@ use leptos::{ev, prelude::*};
 pub use data::Sheet;
 
 use crate::{
-    figures::{MatrixFigure, Provenance},
+    figures::{Hue, MatrixFigure, Provenance},
     reactive::memo,
 };
 
@@ -114,7 +114,8 @@ pub fn MaskEditor(
     view! {
         <div class="mask-editor" class:mask-editing=move || editing.get()
             data-testid="mask-editor" on:pointerdown=on_down>
-            <MatrixFigure name title matrix provenance describe marked=outlined row on_pick=pick on_point/>
+            <MatrixFigure name title matrix provenance describe marked=outlined row on_pick=pick on_point
+                row_hue=Hue::Query column_hue=Hue::Key/>
         </div>
     }
     .into_any()

@@ -63,10 +63,9 @@ pub fn CouplingFigure(
     let layer = memo(move || shown.get().0.clone());
     let title = Signal::derive(move || {
         layer.get().map_or("Normalization of a layer".to_owned(), |layer| {
-            format!(
-                "Layer {}: {} examples, {} features",
-                layer.layer, layer.input.shape[0], layer.input.shape[1]
-            )
+            let (rows, columns) = (layer.input.shape[0], layer.input.shape[1]);
+            let s = if rows == 1 { "" } else { "s" };
+            format!("Layer {}: {rows} example{s}, {columns} features", layer.layer)
         })
     });
     let reading = memo(move || {
@@ -260,13 +259,13 @@ pub fn CouplingFigure(
                     {strip}
                     <span class="norm-strip-name">"μ, σ"</span>
                     <div class="norm-scale-x">
-                        <ScaleBar label=x_name colors map=Signal::derive(move || map_of(input))
+                        <ScaleBar short=true label=x_name colors map=Signal::derive(move || map_of(input))
                             value=Signal::derive(move || input.with(|grid| grid.value(pointing.shown()?)))/>
                     </div>
                 </div>
                 <div class="norm-block" role="group" aria-label="After: y">
                     <div class="norm-head norm-head-y">
-                        <h4 data-part="y"><span class="role-output">"y"</span>" goes out"</h4>
+                        <h4 data-part="y"><span class="role-output">"y"</span><span>" goes out"</span></h4>
                     </div>
                     <div class="norm-head norm-head-moved"><h4 class="role-gradient" data-testid="norm-rows-say">
                             {move || if undo.get() { "y − x" } else { "moved" }}
@@ -282,7 +281,7 @@ pub fn CouplingFigure(
                         {move || rows().into_iter().map(row_moved).collect_view()}
                     </ol>
                     <div class="norm-scale-y">
-                        <ScaleBar label=y_name colors map=Signal::derive(move || map_of(output))
+                        <ScaleBar short=true label=y_name colors map=Signal::derive(move || map_of(output))
                             value=Signal::derive(move || output.with(|grid| grid.value(pointing.shown()?)))/>
                     </div>
                 </div>

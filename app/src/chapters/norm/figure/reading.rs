@@ -104,8 +104,10 @@ impl Reading {
     pub fn statistics(self, layer: &Layer) -> Grid {
         let limit = input_limit(layer);
         let of = |i: usize| match &layer.result {
-            Ok(result) if i < self.swept => [result.mean[i], result.variance[i].sqrt()],
-            _ => [f32::NAN; 2],
+            _ if i >= self.swept => [f32::NAN; 2],
+            Ok(result) => [result.mean[i], result.variance[i].sqrt()],
+            // Refused: the mean over one example is that example, and nothing is spread around it.
+            Err(_) => [layer.input.values[i], 0.0],
         };
         let (rows, columns, values) = match self.axis {
             Axis::Batch => {
@@ -125,8 +127,8 @@ impl Reading {
             Axis::Batch => format!("Feature {}, over the {rows} examples", at + 1),
             Axis::Layer => format!("Example {}, over its {columns} features", at + 1),
         };
-        let (mean, variance) = (signed(result.mean[at]), signed(result.variance[at]));
-        Some(format!("{what}: μ = {mean}, σ² = {variance}."))
+        let (mean, spread) = (signed(result.mean[at]), signed(result.variance[at].sqrt()));
+        Some(format!("{what}: μ = {mean}, σ = {spread}."))
     }
 
     /// What is in a cell, in words.
@@ -141,9 +143,9 @@ impl Reading {
         {
             let y = result.output.get(&index)?;
             text += &format!(
-                "; μ = {}, σ² = {}, x̂ = {}; y = {}",
+                "; μ = {}, σ = {}, x̂ = {}; y = {}",
                 signed(result.mean[at]),
-                signed(result.variance[at]),
+                signed(result.variance[at].sqrt()),
                 signed(result.normalized.get(&index)?),
                 signed(y)
             );
@@ -222,6 +224,24 @@ mod tests {
         assert_eq!(statistics.value((1, 1)), Some(2.0));
         assert_eq!(statistics.value((1, 2)), None);
         assert_eq!(Reading::of(&layer, 0, false).now(), None);
+        assert!(reading.sweep_sentence(&layer).unwrap().ends_with("μ = 1.0000, σ = 2.0000."));
+    }
+
+    #[test]
+    fn one_example_is_its_own_mean() {
+        let input = Array { shape: vec![1, 3], values: vec![1.0, -2.0, 3.0] };
+        let examples = vec!["ab".into()];
+        let result = Err("refused".into());
+        let layer = Layer {
+            input: input.clone(),
+            untouched: input,
+            examples,
+            result,
+            ..layer(Axis::Batch)
+        };
+        let reading = Reading::of(&layer, 0, false);
+        assert_eq!(reading.statistics(&layer).values, [1.0, -2.0, 3.0, 0.0, 0.0, 0.0]);
+        assert!(reading.output(&layer).values.iter().all(|value| value.is_nan()));
     }
 
     #[test]

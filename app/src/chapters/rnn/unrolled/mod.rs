@@ -22,6 +22,7 @@ use crate::figures::{
     reading::{Reading, is_shortcut, step_cell},
     readout::SpokenReading,
     scale::ScaleBar,
+    scroll::{self, Land},
     select::Pointing,
     sight::use_visible,
     since::{short_name, use_since},
@@ -93,10 +94,15 @@ pub fn UnrolledFigure(
     });
     let shown = use_latest(compared, visible);
     let turns: [Signal<Arc<Diagram>>; TURNS] = {
-        let mut last = Signal::from(shown);
+        let mut last: Signal<Arc<Diagram>> = shown.into();
         core::array::from_fn(|turn| {
             if turn > 0 {
-                last = use_turn(last, visible);
+                let (source, late) = (last, use_turn(last, visible));
+                // The first picture comes whole.
+                last = Signal::derive(move || match late.with(|late| late.length()) {
+                    0 => source.get(),
+                    _ => late.get(),
+                });
             }
             last
         })
@@ -148,15 +154,10 @@ pub fn UnrolledFigure(
     let on_screen = move |place: Place| {
         let Some(scroller) = scroller.try_get_untracked().flatten() else { return };
         let column = place.column.min(unrolled.get_untracked());
-        let (start, seen) = (f64::from(scroller.scroll_left()), f64::from(scroller.client_width()));
         let l = layout.get_untracked();
         let left = l.x_of(column) - l.column - NAMES;
         let right = l.x_of(column) + 2.0 * l.column;
-        if left < start {
-            scroller.set_scroll_left(left as i32);
-        } else if right > start + seen {
-            scroller.set_scroll_left((right - seen) as i32);
-        }
+        scroll::across(&scroller, [left, right], Land::AtEdge(0.0));
     };
     // The newest copy is the one to look at, and all of them from the first on.
     effect_with_last(move |last: Option<usize>| {

@@ -42,6 +42,13 @@ fn probability(p: f64) -> String {
     if p >= 0.01 { format!("{p:.2}") } else { power_of_ten(p, 0) }
 }
 
+/// Where a factor's fall of the product begins and how long it is, as shares of the whole fall.
+fn fall(log_probabilities: &[f32], index: usize) -> [f64; 2] {
+    let sum = |count| total(log_probabilities, count).sum;
+    let whole = sum(log_probabilities.len()).min(-f64::MIN_POSITIVE);
+    [sum(index), sum(index + 1) - sum(index)].map(|part| part / whole)
+}
+
 /// One card for each factor p(token | token before), and what they multiply to. Pointing at a card
 /// reads it and the product so far; a click keeps the reading.
 #[component]
@@ -73,6 +80,9 @@ pub fn ChainFigure(
                 let index = t - 1;
                 let log = log(index);
                 let p = move || f64::from(log.get()).exp();
+                let fallen = memo(move || {
+                    chain.with(|c| c.as_ref().map(|c| fall(&c.log_probabilities, index))).unwrap_or_default()
+                });
                 let (token, before) = (text(&pieces[t]), text(&pieces[index]));
                 let spoken = format!("{} after {}", name(&pieces[t]), name(&pieces[index]));
                 view! {
@@ -95,7 +105,10 @@ pub fn ChainFigure(
                         <span class="factor-token">{token}</span>
                         <span class="factor-before">"|" {before}</span>
                         <span class="factor-bar" aria-hidden="true">
-                            <i style=move || format!("height:{:.1}%", p() * 100.0)></i>
+                            <i style=move || {
+                                let [from, by] = fallen.get().map(|share| share * 100.0);
+                                format!("--from:{from:.2}%;height:{by:.2}%")
+                            }></i>
                         </span>
                         <span class="factor-value">{move || probability(p())}</span>
                     </button>
@@ -215,6 +228,8 @@ mod tests {
         assert!((total(&logs, 1).product - 0.5).abs() < 1e-7);
         let long = total(&[-3.0; 400], 400);
         assert_eq!((long.product, long.sum), (0.0, -1200.0));
+        let [from, by] = fall(&logs, 2);
+        assert!((from - 0.5).abs() < 1e-6 && (by - 0.5).abs() < 1e-6, "{from} {by}");
     }
 
     #[test]

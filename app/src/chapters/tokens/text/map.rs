@@ -13,6 +13,7 @@ use crate::figures::{
     Colors, Provenance, Sheet, SheetExport,
     canvas::use_size,
     exact,
+    reading::is_shortcut,
     svg::escape,
     theme::use_colors,
     token::{columns, mark, short_mark},
@@ -422,6 +423,9 @@ fn svg(embedding: &Embedding, source: &str, colors: &Colors) -> String {
 
 /// Arrow keys from token to token, in order of id.
 fn walk(event: &ev::KeyboardEvent) {
+    if is_shortcut(event) {
+        return;
+    }
     let Some(now) = event.target().and_then(|t| t.dyn_into::<web_sys::Element>().ok()) else {
         return;
     };

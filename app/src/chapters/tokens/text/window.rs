@@ -11,6 +11,7 @@ use crate::figures::{
     Provenance, Sheet, SheetExport,
     drag::dragging,
     exact,
+    reading::is_shortcut,
     svg::escape,
     tint,
     token::{mark, spoken},
@@ -71,6 +72,9 @@ pub fn WindowFigure(
         }
     };
     let keys = move |event: ev::KeyboardEvent| {
+        if is_shortcut(&event) {
+            return;
+        }
         let (at, length, last) = place.get_untracked();
         let stride = if event.shift_key() { length } else { 1 };
         let to = match event.key().as_str() {
