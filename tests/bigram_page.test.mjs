@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
 import {
+  atRest,
   beat,
   byId,
   closeSettings,
@@ -72,6 +73,19 @@ test("the guess outlives a click elsewhere, and a later idea ends it", async (t)
   for (let idea = 1; idea <= 2; idea++) await page.keyboard.press("PageDown");
   await eventually(async () => (await byId(page, "check-bigram-row").count()) === 0);
   assert(!(await hidden()));
+});
+
+test("every row and column has its name, and the cells stay as they are while one is read", async (t) => {
+  const page = await opened(t, "&idea=4&bigram-view=trained");
+  await live(page, "bigram-matrix");
+  await eventually(async () => /of 56 characters/.test(await text(page, "bigram-cut")));
+  const cells = byId(page, "bigram-matrix-cells");
+  const before = await atRest(cells);
+  const { axes } = await exported(page, "bigram-matrix");
+  assert(axes[0].labels.includes("q") && before.height / axes[0].labels.length > 12, JSON.stringify(before));
+  await cells.hover({ position: { x: before.width / 2, y: before.height / 2 } });
+  await eventually(async () => /gradient/.test(await text(page, "bigram-matrix-readout")));
+  assert.deepEqual(await atRest(cells), before);
 });
 
 test("smoothed, a row shows what each count had and has, and no answer that nobody gave", async (t) => {
@@ -202,7 +216,7 @@ test("a text of two characters, and characters of all kinds", async (t) => {
   const kinds = Array.from({ length: 300 }, (_, i) => String.fromCodePoint(0x4e00 + i));
   await own(Array.from({ length: 3000 }, (_, i) => kinds[(i * 7) % 300]).join(""));
   await openView(page, "table");
-  await eventually(async () => /The most frequent 60 of 301/.test(await text(page, "bigram-cut")));
+  await eventually(async () => /\d of 301 characters/.test(await text(page, "bigram-cut")));
   assert.equal(await byId(page, "control-bigram-row").locator("option").count(), 302);
 });
 

@@ -273,6 +273,12 @@ test("the tree multiplies its shares, opens and closes, and compares the searche
   await eventually(async () => (await table(page, "tree")).length === nodes.length + 5, "five branches more");
   await slide(page, "decode-beams", 1);
   await eventually(async () => (await text(page, "tree-note")).startsWith("One beam is greedy"), "greedy");
+  // It goes back in the sentence to where the searches differ, or to where it began.
+  await slide(page, "decode-beams", 3);
+  const whole = await sentence(page);
+  await byId(page, "decode-differ").click();
+  await eventually(async () => /likely\.|every beginning/.test(await text(page, "tree-note")), "a difference, or none");
+  assert(whole.startsWith(await sentence(page)));
 });
 
 test("a link to a step is not run over by the steps that a model takes by itself", async (t) => {

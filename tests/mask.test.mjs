@@ -339,7 +339,7 @@ test("on a low screen all that comes of a row is in sight, and on a phone what t
   await openView(page, "leak");
   for (const id of ["control-mask-change", "control-mask-letter", "mask-leak-masked"]) assert(await within(id), id);
   // Why there is no guess stands where the guess did.
-  await byId(page, "try-mask-empty").click();
+  await byId(page, "try-mask-empty").evaluate((button) => button.click());
   await eventually(async () => /^Row 1 may look at nothing/.test(await text(page, "mask-guess")));
   assert(await within("mask-guess"), "why there is no guess");
 });

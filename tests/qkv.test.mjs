@@ -266,7 +266,7 @@ test("the first sentence fits, and the other chapters have theirs", async (t) =>
 test("on a phone, what the story names is in sight", async (t) => {
   const page = await opened(t, "", { viewport: { width: 390, height: 844 } });
   const named = {
-    1: ["inspector-title", "inspector-key-after", "inspector-terms"],
+    1: ["inspector-title", "inspector-key-after"],
     2: ["probe-input", "qkv-other", "qkv-weights-cells"],
     3: ["control-qkv-dimensions", "figure-qkv-softmax"],
     4: ["qkv-shuffle-again", "figure-qkv-lanes"],

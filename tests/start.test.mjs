@@ -93,7 +93,8 @@ test("a finger drags a point all the way, and scrolls nothing", async (t) => {
   const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
   for (const [view, grip, [dx, dy]] of [
     ["arrows", 0, [-130, 75]],
-    ["shares", 3, [0, -150]],
+    ["matrix", 3, [-110, -60]],
+    ["chain", 1, [0, 60]],
     ["valley", 5, [150, 0]],
   ]) {
     const page = await site.open(t, `?chapter=start&view=${view}`, phone);

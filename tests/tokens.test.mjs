@@ -225,6 +225,11 @@ test("the factors of a sentence multiply out, an end token last", async (t) => {
   assert(Math.abs(sum - shown) < 0.01, `${sum} ${shown}`);
   const product = asNumber(await text(page, "chain-product"));
   assert(Math.abs(Math.log(product) - shown) < 0.01, `${product}`);
+  // Each bar goes on where the one before ended, down to the whole.
+  const bars = await page.locator(".factor-bar i").evaluateAll((all) =>
+    all.map((bar) => [bar.style.getPropertyValue("--from"), bar.style.height].map(parseFloat)));
+  bars.reduce((end, [from, by]) => (assert(Math.abs(from - end) < 0.1), from + by), 0);
+  assert(Math.abs(bars.at(-1)[0] + bars.at(-1)[1] - 100) < 0.1, `${bars.at(-1)}`);
   // A card is as wide as its word.
   const cut = await cards.locator(".factor-token, .factor-before").evaluateAll((all) =>
     all.filter((part) => part.scrollWidth > part.parentElement.clientWidth).map((part) => part.textContent));

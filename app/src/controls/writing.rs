@@ -91,7 +91,7 @@ pub fn Writing() -> impl IntoView {
                 {move || real.get().map(|share| view! {
                     <span class="writing-real" data-testid="writing-real"
                         title="Share of the words it has written that occur in the text it learns">
-                        <strong>{percent(share, 0)}</strong>" words from its text"{move || set_off.get().then_some(", in bold")}
+                        <strong>{percent(share, 0)}</strong>" words from its text"
                     </span>
                 })}
             </h3>

@@ -394,7 +394,8 @@ fn paint_cells(
             context.set_fill_style_str(&color);
             context.fill_rect(x, y, g.width - gap, g.height - gap);
             // Room for an answer longer than what it writes.
-            let beyond = row == matrix.rows.len() && row > 0;
+            let beyond =
+                row == matrix.rows.len() && row > 0 && matrix.value(row - 1, 0).is_finite();
             if beyond && column + 1 == g.columns {
                 context.set_fill_style_str(&palette.ink.css());
                 let across = g.width * g.columns as f64;

@@ -32,7 +32,7 @@ const NARROW: f64 = 440.0;
 const FEW: usize = 20;
 /// Height of a row whose name has a line of its own, and of what stands above and below the rows.
 const NAMED_ROW: f64 = 12.75;
-const AROUND_ROWS: f64 = 168.0;
+const AROUND_ROWS: f64 = 186.0;
 
 /// The last beat that has the row guessed at.
 const GUESSED_IN: u32 = 1;

@@ -232,7 +232,8 @@ pub fn accuracy(flow: Option<&Flow>, gap: u32) -> Lines {
     let line = |(cell, shares): (&Cell, &Vec<f32>)| {
         let (hue, dash) = look(*cell);
         let points = of.gaps.iter().zip(shares);
-        let points = points.map(|(&gap, &share)| (f64::from(gap), 100.0 * f64::from(share))).collect();
+        let points =
+            points.map(|(&gap, &share)| (f64::from(gap), 100.0 * f64::from(share))).collect();
         Line::new(cell.label(), hue, dash, points)
     };
     Lines {

@@ -252,10 +252,10 @@ pub fn marked(text: &str) -> String {
     text.chars().map(|c| token::mark(c.encode_utf8(&mut [0; 4]))).collect()
 }
 
-/// A probability that may be far below a percent.
+/// A probability that may be far below a percent: those are compared as counts.
 pub fn small(probability: f64) -> String {
     match probability {
-        p if p >= 0.001 => percent(p, 2),
+        p if p >= 0.01 => percent(p, 2),
         p if p >= 0.000_001 => {
             format!("1 in {}", crate::controls::grouped((1.0 / p).round() as u64))
         }

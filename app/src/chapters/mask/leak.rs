@@ -92,7 +92,7 @@ pub fn view(page: Page) -> AnyView {
                     tokens.map_or(String::new(), |t| token::name_at(&t, column))
                 });
                 let mask = if row == 0 { "this mask" } else { "no mask" };
-                let beyond = if value > LARGEST { ", more than the scale shows" } else { "" };
+                let beyond = if value > LARGEST { ", beyond the scale" } else { "" };
                 format!("{name} with {mask}: {}{beyond}.", exact(value))
             })/>
         <p class="view-note mask-moves">

@@ -60,14 +60,14 @@ pub fn view(page: Page) -> AnyView {
             <div>
                 <MatrixFigure name="position-attention" title="Attention of the number, last layer" matrix marked
                     on_pick provenance=page.provenance/>
-            </div>
-            <div class="view-scroll">
-                {move || (!open.get()).then(|| reading.get().map(|reading| answers(&reading)))}
-                {inspector(page, open)}
                 <p class="view-note">
                     "Each row is one head of one model. The outline marks the symbol that is asked for. Click a cell to \
                      see its arithmetic."
                 </p>
+            </div>
+            <div class="view-scroll">
+                {move || (!open.get()).then(|| reading.get().map(|reading| answers(&reading)))}
+                {inspector(page, open)}
             </div>
         </div>
     }

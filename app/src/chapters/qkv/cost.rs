@@ -92,7 +92,7 @@ pub fn view(costs: RwSignal<Vec<Cost>>) -> AnyView {
                 <LinesFigure name="qkv-waits" title="Steps that wait" lines=Signal::stored(waits()) provenance/>
             </div>
             <div>
-                <LinesFigure name="qkv-cost" title="Time to read T vectors, measured here" lines provenance hint="Measuring …"/>
+                <LinesFigure name="qkv-cost" title="Milliseconds to read T vectors" lines provenance hint="Measuring …"/>
             </div>
         </div>
         <p class="view-note qkv-verdict" data-testid="qkv-cost" data-count=move || count().to_string()>
@@ -107,7 +107,7 @@ pub fn view(costs: RwSignal<Vec<Cost>>) -> AnyView {
 }
 
 fn curves(costs: &[Cost]) -> Lines {
-    both("milliseconds", ["recurrent, ms", "attention, ms"], |attention| {
+    both("milliseconds", |attention| {
         let costs = costs.iter().filter(|cost| cost.attention == attention);
         costs.map(|cost| (f64::from(cost.length), f64::from(cost.milliseconds))).collect()
     })
@@ -115,20 +115,20 @@ fn curves(costs: &[Cost]) -> Lines {
 
 /// What no faster chip takes away: counted, not measured.
 fn waits() -> Lines {
-    both("steps, one after another", ["recurrent, T steps", "attention, 1 step"], |attention| {
+    both("steps, one after another", |attention| {
         let steps = |length: f64| if attention { 1.0 } else { length };
         LENGTHS.map(f64::from).map(|length| (length, steps(length))).to_vec()
     })
 }
 
 /// A line for each layer, against the length.
-fn both(y_label: &str, names: [&str; 2], points: impl Fn(bool) -> Vec<(f64, f64)>) -> Lines {
+fn both(y_label: &str, points: impl Fn(bool) -> Vec<(f64, f64)>) -> Lines {
     Lines {
         x_label: "T".into(),
         y_label: y_label.into(),
         series: vec![
-            Line::new(names[0], Hue::First, Dash::Solid, points(false)),
-            Line::new(names[1], Hue::Second, Dash::Dashed, points(true)),
+            Line::new("recurrent", Hue::First, Dash::Solid, points(false)),
+            Line::new("attention", Hue::Second, Dash::Dashed, points(true)),
         ],
         x_range: Some((0.0, f64::from(LONGEST))),
         ..Lines::default()

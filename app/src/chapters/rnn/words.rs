@@ -104,10 +104,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Thrown off",
-            text: "To write, the network draws a character and then reads it, as if you had written it. Here one \
-                   odd character is forced on it, at place {odd}. An LSTM, a cell from a later chapter, writes \
-                   too.\n\n\
-                   ! Underlined is what it changed. Does either text find its way back?\n\n\
+            text: "To write, the network draws a character and then reads it, as if you had written it. An LSTM, \
+                   a cell from a later chapter, writes too. At place {odd}, one odd character is forced on \
+                   both.\n\n\
+                   ! Underlined is what that character changed. Does either text find its way back?\n\n\
                    + What becomes of a mistake?\n\n\
                    Whatever the network writes becomes its past, mistakes included. A model that reads its own \
                    output is called [autoregressive](autoregressive).\n\n\

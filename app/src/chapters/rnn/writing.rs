@@ -163,7 +163,7 @@ fn told(writing: Option<&Writing>, model: usize, place: usize) -> String {
         let after = written.odd.iter().zip(&written.plain).skip(place + 1);
         let (all, changed) = (after.len(), after.filter(|(a, b)| a.token != b.token).count());
         Some(format!(
-            " ‘{}’ (surprise {surprise:.1} nats); {changed} of the {all} after it changed",
+            " ‘{}’ (surprise {surprise:.1} nats); {changed} of the next {all} changed",
             token::mark(letter)
         ))
     });

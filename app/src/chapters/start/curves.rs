@@ -82,6 +82,7 @@ impl Chart {
             pen.haloed((Hue::Muted, false), small, at, Anchor::Start, &shown(*height, 0));
         }
         pen.haloed((Hue::Muted, false), small, (0.0, pen.font), Anchor::Start, "height");
+        labels.line((0.0, 1.2 * pen.font), (3.5 * small, 1.2 * pen.font));
     }
 
     /// The tangent of a place as far as `reach` to both sides, but neither out of the picture nor into the
@@ -353,7 +354,7 @@ fn draw_valley(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
     let heights = &numbers[..5];
     let chart = valley_chart(size, pen.font);
     let mut labels = Labels::new(size);
-    chart.heights(pen, &mut labels, &[1.0, 2.0, 3.0, 4.0]);
+    chart.heights(pen, &mut labels, &[1.0, 2.0, 3.0]);
     chart.draw(pen, &mut labels, |w| curve(heights, w).0);
     chart.numbers(pen, &mut labels);
     let places = walk(numbers);

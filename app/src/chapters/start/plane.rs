@@ -53,12 +53,13 @@ impl Plane {
             &format!("M{left:.1} {y:.1}h{width:.1}M{x:.1} {top:.1}v{height:.1}"),
         );
         labels.line((left, y), (left + width, y));
-        labels.line((x, top), (x, top + height));
-        // On every line where there is room for that, else on the last.
+        // On every line where there is room for that, else on the last. What is said of a walk stands
+        // beside the upright axis, too.
         let small = (pen.font * 0.85).max(12.0);
-        let is_marked =
-            |i: &i32, reach: i32| *i != 0 && (self.unit > 2.0 * small || i.abs() == reach);
-        for i in (-reach.0..=reach.0).filter(|i| is_marked(i, reach.0)) {
+        let is_marked = |i: &i32, reach: i32, room: f64| {
+            *i != 0 && (self.unit > room * small || i.abs() == reach)
+        };
+        for i in (-reach.0..=reach.0).filter(|i| is_marked(i, reach.0, 1.5)) {
             let at = self.at((i.into(), 0.0));
             if (at.0 - x).abs() < width / 2.0 - 0.6 * small {
                 let at = (at.0, at.1 + 1.2 * small);
@@ -66,7 +67,7 @@ impl Plane {
                 pen.haloed((Hue::Muted, false), small, at, Anchor::Middle, &shown(i.into(), 0));
             }
         }
-        for i in (-reach.1..=reach.1).filter(|i| is_marked(i, reach.1)) {
+        for i in (-reach.1..=reach.1).filter(|i| is_marked(i, reach.1, 2.0)) {
             let at = self.at((0.0, i.into()));
             if (at.1 - y).abs() < height / 2.0 - 0.6 * small {
                 labels.line((at.0 - 1.4 * small, at.1), at);

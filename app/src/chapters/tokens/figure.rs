@@ -13,6 +13,7 @@ use crate::{
         scroll::{self, Land, place_in},
         token::mark,
     },
+    pointer::worded,
     reactive::{effect, memo},
 };
 
@@ -28,9 +29,11 @@ pub fn Tokens(shown: Shown) -> impl IntoView {
         shown.store.link.with(|link| link.idea >= EMBEDS_FROM || link.tokens.token > 0)
     });
     let selected = Signal::derive(move || shown.token.get().filter(|_| is_told.get()));
-    let row = move || match is_told.get() {
+    let row = move || {
+        match is_told.get() {
         true => view! { <PickedRow embedding=shown.embedding/> }.into_any(),
-        false => view! { <p class="hint picked-none">"Click a token to see the numbers that stand for it."</p> }.into_any(),
+        false => view! { <p class="hint picked-none">{worded("Click a token to see the numbers that stand for it.")}</p> }.into_any(),
+    }
     };
     view! {
         <Sentence problem=shown.problem/>

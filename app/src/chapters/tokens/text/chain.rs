@@ -7,11 +7,14 @@ use leptos::{ev, prelude::*};
 use serde_json::json;
 use unroll_protocol::study::tokens::{Chain, Piece};
 
-use crate::figures::{
-    Provenance, Sheet, SheetExport, exact, power_of_ten,
-    reading::{listener, walk},
-    short,
-    token::{mark, spoken},
+use crate::{
+    figures::{
+        Provenance, Sheet, SheetExport, exact, power_of_ten,
+        reading::{listener, walk},
+        short,
+        token::{mark, spoken},
+    },
+    pointer::worded,
 };
 
 /// What the factors come to.
@@ -81,7 +84,9 @@ pub fn ChainFigure(
                 let log = log(index);
                 let p = move || f64::from(log.get()).exp();
                 let fallen = memo(move || {
-                    chain.with(|c| c.as_ref().map(|c| fall(&c.log_probabilities, index))).unwrap_or_default()
+                    chain
+                        .with(|c| c.as_ref().map(|c| fall(&c.log_probabilities, index)))
+                        .unwrap_or_default()
                 });
                 let (token, before) = (text(&pieces[t]), text(&pieces[index]));
                 let spoken = format!("{} after {}", name(&pieces[t]), name(&pieces[index]));
@@ -191,7 +196,7 @@ pub fn ChainFigure(
             <p class="readout" data-testid="chain-readout">
                 {move || match reading() {
                     Some(text) => text.into_any(),
-                    None => view! { <span class="hint">"Point at a factor to read it."</span> }.into_any(),
+                    None => view! { <span class="hint">{worded("Point at a factor to read it.")}</span> }.into_any(),
                 }}
             </p>
             <SheetExport name="tokens-chain" title="A sentence as a product" provenance sheet/>
