@@ -107,7 +107,7 @@ pub fn view(costs: RwSignal<Vec<Cost>>) -> AnyView {
 }
 
 fn curves(costs: &[Cost]) -> Lines {
-    both("milliseconds", |attention| {
+    both("ms", |attention| {
         let costs = costs.iter().filter(|cost| cost.attention == attention);
         costs.map(|cost| (f64::from(cost.length), f64::from(cost.milliseconds))).collect()
     })
