@@ -25,7 +25,7 @@ pub const SCRIPT: Script = Script {
             title: "Where it looks",
             text: "Before it guesses, the model looks back and gathers what may help. This is \
                    [attention](attention). In the square, rows (queries) look at columns (keys). An untrained model \
-                   looks at all of them nearly equally; training gives each head places of its own.\n\n\
+                   looks at all of them nearly equally; training changes that.\n\n\
                    ! Point at a token: the arcs show how much it looks at itself and each earlier one.",
             set: |_| {},
             asks: &["gpt-sure"],
