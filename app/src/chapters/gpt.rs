@@ -217,7 +217,7 @@ fn beginning(store: Store) -> AnyView {
     let name = move || match (trains.get(), is_untrained.get()) {
         (true, _) => "Pause",
         (false, true) => "Train this GPT",
-        (false, false) => "Train on",
+        (false, false) => "Keep training",
     };
     view! {
         <span class="live" translate="no">{move || begins(store)}</span>

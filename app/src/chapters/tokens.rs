@@ -17,7 +17,7 @@ use unroll_protocol::{
 
 use super::Info;
 use crate::{
-    controls::{ChoiceField, FlagField, SliderField, grouped},
+    controls::{ChoiceField, FlagField, SliderField, counted, grouped},
     course::{ChapterFrame, Lab, StageView, further, use_lab, use_right},
     questions::{use_answer, use_fixed_answer},
     reactive::{effect, memo},
@@ -220,7 +220,10 @@ fn price(shown: Shown) -> String {
     });
     match counts {
         Some([characters, bytes]) if characters == bytes => {
-            format!("In your sentence each takes one, so both rows have {bytes} tokens.")
+            format!(
+                "In your sentence each takes one, so it has {} either way.",
+                counted(bytes as u64, "token")
+            )
         }
         Some([characters, bytes]) => {
             format!("Your sentence has {characters} tokens as characters and {bytes} as bytes.")

@@ -90,8 +90,8 @@ pub fn Writing() -> impl IntoView {
                 "What it writes " <span class="hint" id=at.clone()>{after}</span>
                 {move || real.get().map(|share| view! {
                     <span class="writing-real" data-testid="writing-real"
-                        title="Share of the words it has written that occur in the text it learns">
-                        <strong>{percent(share, 0)}</strong>" words from its text"
+                        title="Share of the words it has written that occur in the text it learns from">
+                        <strong>{percent(share, 0)}</strong>" words it has read"
                     </span>
                 })}
             </h3>

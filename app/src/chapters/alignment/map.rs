@@ -400,7 +400,7 @@ fn paint_cells(
                 context.set_fill_style_str(&palette.ink.css());
                 let across = g.width * g.columns as f64;
                 let (x, y) = ((across - gap) / 2.0, y + (g.height - gap) / 2.0);
-                context.fill_text_with_max_width("It stops above.", x, y, across).ok()?;
+                context.fill_text_with_max_width("The answer ends above.", x, y, across).ok()?;
             }
             let is_readable = lit == Some(row) && g.width >= READABLE && g.height >= 16.0;
             if is_readable && value.abs() >= 0.005 {

@@ -39,7 +39,7 @@ pub fn check() -> AnyView {
     let question = move || {
         asked.get().map_or_else(String::new, |(current, next, _)| {
             format!(
-                "Beside the table, choose: after {} comes {}. Which way does gradient descent push this \
+                "Beside the table, choose “After {} comes {}.” Which way does gradient descent push this \
                  pair’s logit now?",
                 name(current),
                 name(next)

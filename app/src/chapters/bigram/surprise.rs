@@ -237,7 +237,7 @@ pub fn Smoothing() -> impl IntoView {
         let Some(raw) = curve.with(|c| c.as_ref().map(|c| c.raw)) else { return String::new() };
         match best() {
             None => "Nothing of this text is held out, so there is no best k.".to_owned(),
-            Some(_) if !is_told() => "Choose a k, and the best one is told here.".to_owned(),
+            Some(_) if !is_told() => "Choose another k, and the best one appears here.".to_owned(),
             Some(best) => format!(
                 "Best on held-out text: k = {:.3}, {} nats. The raw counts (k = 0) have {}. On the training text \
                  smoothing only costs: {} nats in place of {}.",

@@ -15,10 +15,10 @@ pub const SCRIPT: Script = Script {
             title: "",
             text: "Early recurrent networks remembered only the last few steps. In 1991 a student, Sepp \
                    Hochreiter, worked out why.\n\n\
-                   Here a plain one (RNN) and two newer kinds, LSTM and GRU, read a capital letter. At the “?” up \
+                   Here a plain one (RNN) and two newer kinds, LSTM and GRU, read a capital letter. At the “?”, up \
                    to {gap} letters later, each must name it:\n\n\
                    {example}\n\n\
-                   ! Follow the curves left to the letter, the dotted line: whose stays highest?",
+                   ! Follow the curves left to the letter (dotted line): which one stays highest?",
             set: |_| {},
             asks: &[],
         },

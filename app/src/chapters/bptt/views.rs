@@ -237,7 +237,7 @@ pub fn clipping(shown: Shown) -> AnyView {
             let did = match clipped {
                 _ if clip.get() == 0.0 => "Clipping is off: the update used all of it.".to_owned(),
                 0 => format!(
-                    "No step was clipped so far: the largest norm was {}. Train on, or lower the clip norm.",
+                    "No step was clipped so far: the largest norm was {}. Train longer, or lower the clip norm.",
                     curves::power(most)
                 ),
                 _ if after < before => {

@@ -242,7 +242,7 @@ pub fn Beside(page: Page) -> impl IntoView {
         let yours = page.store.link.with(|link| link.gpt.sampling());
         format!(
             " The bar over a {} shows how much it surprised the model. Beside each text stand its perplexity and, \
-             where there is room, its mean surprise. Those that draw at random all use the same random numbers. Yours: {}.",
+             where there is room, its mean surprise. The ways that draw at random all use the same random numbers. Yours: {}.",
             page.unit(),
             named(&yours)
         )

@@ -67,7 +67,7 @@ pub fn Tree(page: Page) -> impl IntoView {
     let after = use_answer(page.questions, move || {
         Some(ask::After { text: probe.get(), endings: open.get()? })
     });
-    let hunt = Hunt::new(page.store, beams.answer.into(), greedy.answer.into());
+    let hunt = Hunt::new(page.store, beams.answer, greedy.answer);
     let part = NodeRef::<html::Div>::new();
     let shown = use_visible(part);
     after.shown_in(shown);
@@ -227,7 +227,9 @@ fn compared(
     );
     match wide.log_probability - greedy.log_probability {
         _ if wide.text == greedy.text && everywhere => {
-            format!("{start}: the same, as after every beginning of this sentence. Try another.")
+            format!(
+                "{start}: the same, as after every beginning of this sentence. Try another sentence."
+            )
         }
         _ if wide.text == greedy.text => format!("{start}: here they agree."),
         more if more > 0.0 => format!("{start}: {:.2} times as likely.", more.exp()),

@@ -142,9 +142,10 @@ fn verdict(seen: &Seen) -> String {
     }
     let knew = moved(&leak.masked[..at]);
     match knew.len() {
+        0 if at == 1 => "No leak: the output before it is the same to the last bit.".to_owned(),
         0 => format!("No leak: all {at} outputs before it are the same to the last bit."),
-        n if n == at => format!("Leak: all {at} outputs before it moved."),
-        n => format!("Leak: {n} of the {at} outputs before it moved, at {}.", places(&knew)),
+        n if n == at => format!("Leak: every output before it, {at} of {at}, moved."),
+        n => format!("Leak: of the {at} outputs before it, {n} moved: {}.", places(&knew)),
     }
 }
 
@@ -228,8 +229,8 @@ mod tests {
             }
             verdict(&seen)
         };
-        assert_eq!(said(&[0.1, 0.2, 0.3, 1.0], 3), "Leak: all 3 outputs before it moved.");
-        let some = "Leak: 2 of the 3 outputs before it moved, at 2 to 3.";
+        assert_eq!(said(&[0.1, 0.2, 0.3, 1.0], 3), "Leak: every output before it, 3 of 3, moved.");
+        let some = "Leak: of the 3 outputs before it, 2 moved: 2 to 3.";
         assert_eq!(said(&[0.0, 0.2, 0.3, 1.0], 3), some);
     }
 

@@ -103,7 +103,7 @@ pub const SCRIPT: Script = Script {
                    [key](#mask-key key). A [causal mask](causal-mask) blocks what comes later: the hatched \
                    cells. There −∞ is added to the score before the [softmax](softmax), and the weight becomes \
                    exactly 0.\n\n\
-                   ! Press “Edit cells” and block a dark cell. What does its row guess now?\n\n\
+                   ! Press “Edit cells” and block a strong cell. What does its row guess now?\n\n\
                    + Why does −∞ make exactly 0?\n\n\
                    Softmax raises e to the power of each score. The lower the score, the closer the result is to \
                    0. For a score of −∞ (minus infinity), it is exactly 0.",

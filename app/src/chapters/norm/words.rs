@@ -16,9 +16,9 @@ pub const SCRIPT: Script = Script {
             text: "By 2015 deep networks were slow and delicate to train. Ioffe and Szegedy brought their numbers \
                    back into range by [normalization](normalization): subtract a mean, divide by a spread. But \
                    over which numbers?\n\n\
-                   This network, six layers deep, guesses the next character from four. Each row is four of your \
-                   sentence.\n\n\
-                   ! Press “Sweep,” and watch x become y.",
+                   This network, six layers deep, guesses the next character from four. Each row is four characters \
+                   of your sentence.\n\n\
+                   ! Press “Sweep” and watch x become y.",
             set: |link| link.norm.row = 0,
             asks: &[],
         },

@@ -29,7 +29,7 @@ pub const SCRIPT: Script = Script {
                    its [key](key) [k](#k key) how it is found, and its [value](value) [v](#v value) what it hands \
                    over. The [inner product](inner-product) of q and k is their score, and \
                    [softmax](softmax) turns scores into shares.\n\n\
-                   ! Find the largest product in the sum. Then press an arrow.\n\n\
+                   ! Find the sum’s largest product. Then press an arrow button.\n\n\
                    + How can “who” find “fox”?\n\n\
                    If its query fits the key of “fox,” it gets a large share of the value of “fox.” Here each \
                    token is a single character, so no token is a whole word: in layer 1 a token knows only its \
@@ -95,9 +95,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "One step of T² work",
             text: "A recurrent layer reads T tokens in T steps, each waiting for the one before. Attention \
-                   compares all T tokens at once: T × T scores, but no waiting. One figure counts steps, \
-                   the other time on your machine, which does few sums at once.\n\n\
-                   ! Pause training for steady times. Which curve ends lower?\n\n\
+                   compares all T tokens at once: T × T scores, no waiting. One figure counts steps, \
+                   the other measures time on your machine, which does few sums at once.\n\n\
+                   ! Pause training for steady times. Which time curve ends lower?\n\n\
                    + Which one, and why?\n\n\
                    {cost} A GPU is the chip that most models train on. It has thousands of hands, and waiting leaves \
                    them idle.",

@@ -107,11 +107,11 @@ pub const SCRIPT: Script = Script {
             text: "To write, the network draws a character and then reads it, as if you had written it. An LSTM, \
                    a cell from a later chapter, writes too. At place {odd}, one odd character is forced on \
                    both.\n\n\
-                   ! Underlined is what that character changed. Does either text find its way back?\n\n\
+                   ! What that character changed is underlined. Does either text find its way back?\n\n\
                    + What becomes of a mistake?\n\n\
                    Whatever the network writes becomes its past, mistakes included. A model that reads its own \
                    output is called [autoregressive](autoregressive).\n\n\
-                   The LSTM trains beside this network. One text is chance, but the view “Recovery” measures on \
+                   The LSTM trains beside this network. One text may be chance, but the view “Recovery” measures on \
                    many [held-out](held-out) texts which of the two recovers sooner. Pause training first.",
             set: |link| {
                 link.view = "writing".into();

@@ -93,8 +93,8 @@ fn Decoded(shown: Shown) -> impl IntoView {
                 return None;
             }
             Some(if unknown.is_empty() {
-                "Put the tokens of a row together again, and you get your sentence back. Equal tokens have equal \
-                 colors.".to_owned()
+                "Put the tokens of a row together again, and you get your sentence back. Identical tokens have the same \
+                 color.".to_owned()
             } else {
                 format!(
                     "As characters {} cannot come back: the text never has it, so only the unknown \

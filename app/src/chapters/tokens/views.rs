@@ -104,7 +104,7 @@ pub fn Chain(shown: Shown) -> impl IntoView {
         <Sentence problem=shown.problem/>
         <ChainFigure chain provenance=use_provenance()/>
         <p class="view-note">
-            "Each bar falls as far as the product has fallen, on a logarithmic scale. Its dark part is this factor’s. \
+            "Each bar falls as far as the product has fallen, on a logarithmic scale. The solid part is this factor’s own. \
              “|” means “given”: the first token is predicted given the "<b>"end"</b>" token of the line before. \
              The chain rule asks for p(token | all before it). This model uses p(token | the one before it) in \
              its place."

@@ -43,7 +43,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A byte is a number too",
             text: "A computer stores any text as bytes, numbers from 0 to 255, so 256 ids are enough for every \
-                   text in every language. The price is length: a character takes one byte, or up to four. \
+                   text in every language. The price is length: a character takes one to four bytes. \
                    {price}\n\n\
                    ! Type an é and compare the rows.",
             set: |_| {},
@@ -107,12 +107,12 @@ pub const SCRIPT: Script = Script {
             title: "A sentence is a product",
             text: "How [probable](probability) is a sentence? Multiply the probability of its first token, that \
                    of the second given the first, and so on: the **chain rule of probability**. A \
-                   [language model](language-model) gives the factors, also that of the **end token**. Here a new one \
+                   [language model](language-model) gives the factors, including one for the **end token**. Here a new model \
                    reads byte pairs ({merges} merges).\n\n\
                    ! Point at each card: the product falls.\n\n\
                    + Why an end token, and why logarithms?\n\n\
                    Nobody says in advance how long a sentence will be, so the model must also say when it stops.\n\n\
-                   The product soon gets tiny, so people add up the logarithms of the factors instead. The dark \
+                   The product soon gets tiny, so people add up the logarithms of the factors instead. The solid \
                    part of a card’s bar shows the logarithm of its factor.",
             set: |link| {
                 link.tokens.scheme = Scheme::Pairs;
