@@ -23,6 +23,9 @@ const PAUSE: f64 = 80.0;
 /// a sentence. `None` where the engine is gone before it could.
 pub type Said = Option<Result<(u32, Packed), String>>;
 
+/// As [`Said`], with the answer read.
+pub type Reply<A> = Option<Result<(u32, A), String>>;
+
 /// Takes what is said to one question.
 pub type Taker = Rc<dyn Fn(Said)>;
 
@@ -155,8 +158,20 @@ impl Questions {
         }
     }
 
-    /// Asks once, about the moment that is looked at. `take` is called with the answer, more than once where it is written bit by bit.
-    /// Returns what [`Self::forget`] takes.
+    /// Asks once, about the moment that is looked at. `take` is called with the answer, more than once where it
+    /// is written bit by bit. Returns what [`Self::forget`] takes.
+    pub fn ask_once<Q: Ask>(self, question: Q, take: impl Fn(Reply<Q::Answer>) + 'static) -> u32 {
+        let take = move |said: Said| {
+            take(said.map(|said| {
+                let (step, packed) = said?;
+                let answer = packed.unpack::<Q::Answer>();
+                Ok((step, answer.map_err(|error| error.to_string())?))
+            }));
+        };
+        self.ask(question.packed(), Rc::new(take))
+    }
+
+    /// As [`Self::ask_once`], of a question whose type is not known here.
     pub fn ask(self, question: Packed, take: Taker) -> u32 {
         let asked = self.open.try_update_value(|open| {
             open.last = open.last.wrapping_add(1);

@@ -1,15 +1,13 @@
 //! What the model writes, and its drafts from earlier in training.
 
-use std::rc::Rc;
-
 use leptos::prelude::*;
 use unroll_protocol::{
-    Ask, RunState, SampleSpec,
+    RunState, SampleSpec,
     gpt::{Place, Written, ask},
 };
 
 use super::{Severity, Store, Writing, pace::Pace};
-use crate::{figures::clock, questions::Said};
+use crate::{figures::clock, questions::Reply};
 
 /// What a model writes in its very first steps is noise like that before them.
 const FIRST_DRAFT: u32 = 8;
@@ -46,8 +44,8 @@ impl Store {
                 seed: link.seed,
                 place: Place::Lab,
             };
-            let take = Rc::new(move |said| self.on_written(said));
-            let id = self.questions.ask(ask::Writing { sample }.packed(), take);
+            let question = ask::Writing { sample };
+            let id = self.questions.ask_once(question, move |reply| self.on_written(reply));
             self.pace.update_value(|pace| pace.writing_asked(id, now, step));
         }
         if running {
@@ -55,18 +53,13 @@ impl Store {
         }
     }
 
-    fn on_written(self, said: Said) {
-        let read = said.map(|said| {
-            let (step, packed) = said?;
-            let written = packed.unpack::<Written>().map_err(|error| error.to_string())?;
-            Ok::<_, String>((step, written))
-        });
-        let done = !matches!(&read, Some(Ok((_, written))) if !written.done);
+    fn on_written(self, reply: Reply<Written>) {
+        let done = !matches!(&reply, Some(Ok((_, written))) if !written.done);
         if done {
             let in_view = self.link.with_untracked(|link| link.view == "writing");
             self.pace.update_value(|pace| pace.writing_done(clock(), in_view));
         }
-        match read {
+        match reply {
             Some(Ok((step, Written { text, tokens, done, .. }))) => {
                 let tokens = if self.has_tinted_tokens() { tokens } else { Vec::new() };
                 let writing = Writing { step, text, tokens, done };

@@ -1,10 +1,10 @@
 //! Several continuations of the sentence, each drawn in another way.
 
-use std::{rc::Rc, sync::Arc};
+use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Ask, RunState,
+    RunState,
     gpt::{Place, SampleSpec, Sampling, Written, ask},
 };
 
@@ -17,7 +17,7 @@ use super::{
 use crate::{
     controls::{TokenField, grouped, use_probe},
     figures::clock,
-    questions::Said,
+    questions::Reply,
     reactive::{effect, memo},
 };
 
@@ -151,18 +151,13 @@ impl Texts {
             (row < WAYS.len()).then(|| asked.sample(row))
         });
         let Some(sample) = sample else { return self.end() };
-        let packed = ask::Writing { sample }.packed();
-        let open = self.page.questions.ask(packed, Rc::new(move |said| self.hear(row, said)));
+        let question = ask::Writing { sample };
+        let open = self.page.questions.ask_once(question, move |reply| self.hear(row, reply));
         self.round.update_value(|round| round.open = Some(open));
     }
 
-    fn hear(self, row: usize, said: Said) {
-        let read = said.map(|said| {
-            let (step, packed) = said?;
-            let written = packed.unpack::<<ask::Writing as Ask>::Answer>();
-            Ok::<_, String>((step, written.map_err(|error| error.to_string())?))
-        });
-        match read {
+    fn hear(self, row: usize, reply: Reply<Written>) {
+        match reply {
             Some(Ok((step, written))) => {
                 let done = written.done;
                 self.step.set(step);

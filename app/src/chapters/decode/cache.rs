@@ -1,12 +1,9 @@
 //! One character read with the keys and values of those before it in a cache.
 
-use std::{rc::Rc, sync::Arc};
+use std::sync::Arc;
 
 use leptos::prelude::*;
-use unroll_protocol::{
-    Ask,
-    gpt::{Cached, Race, ask},
-};
+use unroll_protocol::gpt::{Cached, Race, ask};
 
 use super::{
     Page,
@@ -53,18 +50,10 @@ pub fn Cache(page: Page) -> impl IntoView {
         }
         racing.set(true);
         let text = probe.get_untracked();
-        let question = ask::Race { text, length: RACE }.packed();
-        page.questions.ask(
-            question,
-            Rc::new(move |said| {
-                let read = said.map(|said| {
-                    let (_, packed) = said?;
-                    packed.unpack::<Race>().map_err(|error| error.to_string())
-                });
-                racing.try_set(false);
-                race.try_set(read);
-            }),
-        );
+        page.questions.ask_once(ask::Race { text, length: RACE }, move |reply| {
+            racing.try_set(false);
+            race.try_set(reply.map(|said| said.map(|(_, race)| race)));
+        });
     };
     let title = Signal::derive(move || {
         format!("What block {}, head {} keeps", block.get().max(1), head.get().max(1))

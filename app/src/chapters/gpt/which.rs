@@ -1,7 +1,5 @@
 //! Which of two passages did the model write? The other is of the text that it never trained on.
 
-use std::rc::Rc;
-
 use leptos::prelude::*;
 use unroll_protocol::{
     Ask, SampleSpec, Tokens, Trace,
@@ -12,7 +10,7 @@ use super::super::machine::number;
 use crate::{
     controls::{four_digits, grouped},
     course::use_right,
-    questions::{Questions, Said},
+    questions::Questions,
     reactive::effect,
     store::Store,
     teaching::CheckYourself,
@@ -193,18 +191,11 @@ impl Play {
 
     /// Asks the model, and takes what it answers at which step.
     fn ask<Q: Ask>(self, question: Q, take: impl Fn(u32, Q::Answer) + 'static) {
-        let take = Rc::new(move |said: Said| {
-            let Some(said) = said else { return self.close() };
-            let read = said.and_then(|(step, packed)| {
-                let answer = packed.unpack::<Q::Answer>().map_err(|error| error.to_string())?;
-                Ok((step, answer))
-            });
-            match read {
-                Ok((step, answer)) => take(step, answer),
-                Err(reason) => self.fail(&reason),
-            }
+        let id = Questions::from(self.store).ask_once(question, move |reply| match reply {
+            Some(Ok((step, answer))) => take(step, answer),
+            Some(Err(reason)) => self.fail(&reason),
+            None => self.close(),
         });
-        let id = Questions::from(self.store).ask(question.packed(), take);
         self.asked.update_value(|asked| asked.push(id));
     }
 

@@ -1,12 +1,11 @@
 //! What could come at each step, what is right by length, what the vector holds on the way, and
 //! searching.
 
-use std::rc::Rc;
 
 use leptos::prelude::*;
 use serde_json::json;
 use unroll_protocol::{
-    Ask, PairTask,
+    PairTask,
     study::seq2seq::{self, Prefix, RIGHT, Reading, length_series},
     transduction::Search,
 };
@@ -19,7 +18,7 @@ use crate::{
         BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Reference, Sheet,
         SheetExport, ValueMap, percent, search_figure, token, top_bars,
     },
-    questions::{Questions, Said},
+    questions::{Questions, Reply},
     reactive::memo,
 };
 
@@ -221,14 +220,13 @@ fn seek(page: Page, lab: Lab, seeking: RwSignal<Seeking>, looked: u32) {
     seeking.set(Seeking::Looked(looked));
     let (shown, beam) = page.settings.with_untracked(|s| (s.example, s.beam));
     let example = (shown + looked) % MOST_EXAMPLE + 1;
-    let take = move |said: Said| {
+    let take = move |reply: Reply<Reading>| {
         // The view may be closed by now.
         if seeking.try_get_untracked() != Some(Seeking::Looked(looked)) {
             return;
         }
-        let reading = said.and_then(Result::ok).map(|(_, packed)| packed.unpack::<Reading>());
-        match reading {
-            Some(Ok(reading)) if !is_only_beams(&reading.search()) => {
+        match reply {
+            Some(Ok((_, reading))) if !is_only_beams(&reading.search()) => {
                 seek(page, lab, seeking, looked + 1);
             }
             found => {
@@ -240,7 +238,7 @@ fn seek(page: Page, lab: Lab, seeking: RwSignal<Seeking>, looked: u32) {
         }
     };
     let question = seq2seq::ask::Reading { text: None, example, beam };
-    Questions::from(lab).ask(question.packed(), Rc::new(take));
+    Questions::from(lab).ask_once(question, take);
 }
 
 /// What a search finds that the greedy choice misses.

@@ -1,18 +1,15 @@
 //! One text's stream in place of another's, token by token and block by block.
 
-use std::{rc::Rc, sync::Arc};
+use std::sync::Arc;
 
 use leptos::prelude::*;
-use unroll_protocol::{
-    Ask,
-    gpt::{Patched, ask},
-};
+use unroll_protocol::gpt::{Patched, ask};
 
 use super::row_name;
 use crate::{
     course::use_provenance,
     figures::{Matrix, MatrixFigure, ValueMap, percent, token::mark},
-    questions::{Questions, Said},
+    questions::{Questions, Reply},
     reactive::memo,
     store::Store,
 };
@@ -49,27 +46,24 @@ impl Play {
     /// Asks what the stream does after so many blocks, then after one more.
     fn ask(self, texts: [String; 2], depth: u32) {
         let [from, into] = texts.clone();
-        let take = Rc::new(move |said: Said| {
+        let take = move |reply: Reply<Patched>| {
             self.asked.try_set(None);
-            // The engine may be gone.
-            let Some(said) = said else { return };
-            let read = said.and_then(|(_, packed)| {
-                packed.unpack::<Patched>().map_err(|error| error.to_string())
-            });
-            match read {
-                Ok(patched) => {
+            match reply {
+                Some(Ok((_, patched))) => {
                     self.rows.try_update(|rows| rows.push(Arc::new(patched)));
                     if depth < self.blocks() {
                         self.ask(texts.clone(), depth + 1);
                     }
                 }
-                Err(reason) => {
+                Some(Err(reason)) => {
                     self.problem.try_set(reason);
                 }
+                // The engine is gone.
+                None => {}
             }
-        });
-        let question = ask::Patch { from, into, depth }.packed();
-        self.asked.set(Some(Questions::from(self.store).ask(question, take)));
+        };
+        let question = ask::Patch { from, into, depth };
+        self.asked.set(Some(Questions::from(self.store).ask_once(question, take)));
     }
 
     fn blocks(self) -> u32 {
