@@ -1,7 +1,6 @@
 //! What could come at each step, what is right by length, what the vector holds on the way, and
 //! searching.
 
-
 use leptos::prelude::*;
 use serde_json::json;
 use unroll_protocol::{
