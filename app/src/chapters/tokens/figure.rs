@@ -93,8 +93,7 @@ fn Decoded(shown: Shown) -> impl IntoView {
                 return None;
             }
             Some(if unknown.is_empty() {
-                "Put the tokens of a row together again, and you get your sentence back. Identical tokens have the same \
-                 color.".to_owned()
+                "Put a row’s tokens together, and you get your sentence back. Same token, same color.".to_owned()
             } else {
                 format!(
                     "As characters {} cannot come back: the text never has it, so only the unknown \
