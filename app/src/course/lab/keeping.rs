@@ -8,6 +8,7 @@ use unroll_protocol::{Link, Packed, RunState};
 use super::{Inner, Lab};
 use crate::{
     chapters,
+    course::History,
     figures::clock,
     kept::{self, KeptStudy},
     store::{Device, Severity},
@@ -111,6 +112,10 @@ impl Lab {
         if rests && comes_back {
             self.engine_left();
             self.inner.update_value(|inner| inner.sleeps = true);
+            // Who comes back before the models do can't have them trained yet, as on a first visit.
+            self.started.set(None);
+            self.step.set(0);
+            self.history.set(History::default());
             self.device.set(Device::Loading);
         }
     }
