@@ -195,6 +195,30 @@ test("presses are obeyed in their order, however slowly the engine answers", asy
   await says(/Train/);
 });
 
+test("a press on Train before the engine has its model is not lost, and can be taken back", async (t) => {
+  const page = await site.open(t, site.host("<!doctype html><title>None yet</title>"));
+  let goOn;
+  await page.route(/\/engine_cpu[^/]*\.wasm/, async (route) => {
+    await new Promise((resolve) => (goOn = resolve));
+    await route.continue();
+  });
+  await page.goto(new URL(SMALL, site.url).href);
+  const press = byId(page, "train-first");
+  const says = (label) => press.filter({ hasText: label }).waitFor();
+  await press.click();
+  await says("Starting…");
+  await press.click();
+  await says("Train this GPT");
+  await press.click();
+  await eventually(() => goOn, "asked for the engine");
+  goOn();
+  await numberUntil(page, "loss-step", (step) => step >= 10, "10");
+  await says("Pause");
+  await press.click();
+  await paused(page);
+  await says("Keep training");
+});
+
 test("Step takes exactly one step", async (t) => {
   const page = await site.open(t, SMALL);
   await live(page, "attention");

@@ -213,8 +213,16 @@ fn other_view() -> AnyView {
 fn beginning(store: Store) -> AnyView {
     let trains = memo(move || store.state.get() == RunState::Running);
     let is_untrained = memo(move || store.step.get() == 0 && !trains.get());
-    let press = move |_| if trains.get_untracked() { store.pause() } else { store.run() };
+    // Pressed before the engine has the model.
+    let pressed = RwSignal::new(false);
+    let waits = memo(move || pressed.get() && store.started.with(Option::is_none));
+    let press = move |_| {
+        let stops = trains.get_untracked() || waits.get_untracked();
+        pressed.set(!stops);
+        if stops { store.pause() } else { store.run() }
+    };
     let name = move || match (trains.get(), is_untrained.get()) {
+        _ if waits.get() => "Starting…",
         (true, _) => "Pause",
         (false, true) => "Train this GPT",
         (false, false) => "Keep training",

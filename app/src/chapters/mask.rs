@@ -227,7 +227,7 @@ fn Figure(page: Page) -> impl IntoView {
             <Presets page/>
             <Tools page/>
         </div>
-        <div class="view-side mask-main" class:mask-stale=refused>
+        <div class="view-side has-aside mask-main" class:mask-stale=refused>
             <div>
                 <MaskEditor name="mask" title sheet editing row provenance on_paint on_pick/>
                 <p class="mask-guess" data-testid="mask-guess">

@@ -62,9 +62,16 @@ pub fn superscript(exponent: i32) -> String {
     sign.chars().chain(exponent.unsigned_abs().to_string().chars().map(digit)).collect()
 }
 
-/// Four decimals and a true minus.
-pub fn four_decimals(value: f32) -> String {
-    format!("{value:.4}").replace('-', "−")
+/// So many decimals and a true minus sign, which 0 has not.
+pub fn decimals(value: impl Into<f64>, places: usize) -> String {
+    let text = format!("{:.places$}", value.into());
+    let is_zero = !text.contains(|letter: char| !matches!(letter, '0' | '.' | '-'));
+    text.replace('-', if is_zero { "" } else { "−" })
+}
+
+/// As most figures write a number of the model.
+pub fn four_decimals(value: impl Into<f64>) -> String {
+    decimals(value, 4)
 }
 
 #[cfg(test)]
@@ -76,6 +83,8 @@ mod tests {
         let written = [2.98e-8, 1e-7, 0.9999, 0.0, -4.0e12].map(|value| power_of_ten(value, 2));
         assert_eq!(written, ["2.98·10⁻⁸", "10⁻⁷", "1", "0", "−4·10¹²"]);
         assert_eq!(superscript(-123), "⁻¹²³");
+        let written = [-0.00004, 0.0, -0.00006, -12.5, f64::NAN].map(four_decimals);
+        assert_eq!(written, ["0.0000", "0.0000", "−0.0001", "−12.5000", "NaN"]);
         assert_eq!((percent(0.25f32, 0), percent(0.12346, 2)), ("25%".into(), "12.35%".into()));
     }
 

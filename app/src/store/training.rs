@@ -7,8 +7,11 @@ use super::Store;
 use crate::figures::clock;
 
 impl Store {
-    /// Trains until told otherwise.
+    /// Trains until told otherwise. Asked for before the engine has its model, it trains as soon as it has.
     pub fn run(self) {
+        if untrack(|| self.started.with(Option::is_none)) {
+            return self.pace.update_value(|pace| pace.run_on = true);
+        }
         self.set_out(0);
         self.send(&Command::Run);
     }
@@ -65,7 +68,7 @@ impl Store {
 
     /// Stops training; the weights stay as they are.
     pub fn pause(self) {
-        self.pace.update_value(|pace| pace.head_start = 0);
+        self.pace.update_value(|pace| (pace.head_start, pace.run_on) = (0, false));
         self.questions.goal.set(0);
         self.send(&Command::Pause);
     }

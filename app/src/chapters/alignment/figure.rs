@@ -46,7 +46,7 @@ pub fn reads(page: Page) -> AnyView {
     });
     view! {
         <SourceBar source=source(page)><Stepper page/></SourceBar>
-        <section class="alignment-stage" class:is-pair=is_pair data-testid="figure-alignment"
+        <section class="alignment-stage" class:is-pair=is_pair class:has-aside=move || !is_pair.get() data-testid="figure-alignment"
             aria-label="The source and what was written from it"
             data-state=move || if page.alignment.with(|a| a.source.is_empty()) { "empty" } else { "live" }>
             {weights(page, 0, "alignment-weights", since)}

@@ -8,7 +8,7 @@ use unroll_protocol::study::bigram::{NONE, Order, Row, View, ask, smoothed};
 use super::{code_point, named, short, table::is_reached, use_vocabulary};
 use crate::{
     course::{use_lab, use_provenance, use_setting},
-    figures::{Bar, BarsFigure, Hue, Slot, own, percent, power_of_ten},
+    figures::{Bar, BarsFigure, Hue, Slot, four_decimals, own, percent, power_of_ten},
     questions::{use_answer, use_fixed_answer},
     reactive::memo,
     store::Store,
@@ -247,7 +247,7 @@ fn arithmetic(row: &Row, id: usize, vocabulary: &[String], reached: (bool, bool)
     let share = smoothed(count, total, 0.0, v);
     // Heard, a raised number would be one of the base's digits.
     let power = |exponent: f64| {
-        let exponent = format!("{exponent:.4}").replace('-', "\u{2212}");
+        let exponent = four_decimals(exponent);
         view! { "e"<span class="visually-hidden">"^"</span><sup>{exponent}</sup> }
     };
     view! {

@@ -8,7 +8,10 @@ use unroll_protocol::{
 
 use super::figure::{reader_id, softmax};
 use super::{Page, panels::of_position};
-use crate::{figures::token::mark, reactive::memo};
+use crate::{
+    figures::{decimals, four_decimals, token::mark},
+    reactive::memo,
+};
 
 /// The parts of one model's logit.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,8 +98,7 @@ pub fn Arithmetic(page: Page) -> impl IntoView {
             page.set(|settings| settings.answer = id);
         }
     };
-    let minus = |number: String| number.replace('-', "−");
-    let number = move |value: f64| minus(format!("{value:.4}"));
+    let number = |value: f64| four_decimals(value);
     let part = move |value: Option<f64>| value.map_or("–".to_owned(), number);
     let row = move |parts: Parts| {
         let id = reader_id(parts.reader);
@@ -117,9 +119,9 @@ pub fn Arithmetic(page: Page) -> impl IntoView {
             view! {
                 <tr>
                     <th scope="row">{if backward { "backward " } else { "forward " }}{unit}</th>
-                    <td>{minus(h.to_string())}</td>
-                    <td>{minus(v.to_string())}</td>
-                    <td>{minus(format!("{:.6}", f64::from(h) * f64::from(v)))}</td>
+                    <td>{h.to_string().replace('-', "−")}</td>
+                    <td>{v.to_string().replace('-', "−")}</td>
+                    <td>{decimals(f64::from(h) * f64::from(v), 6)}</td>
                 </tr>
             }
         };

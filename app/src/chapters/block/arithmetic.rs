@@ -2,11 +2,8 @@
 
 use leptos::prelude::*;
 
-use super::{
-    Page,
-    stream::{bar, signed},
-};
-use crate::figures::token::mark;
+use super::{Page, stream::bar};
+use crate::figures::{decimals, token::mark};
 
 /// The open term, if one is.
 pub fn panel(page: Page) -> Option<AnyView> {
@@ -32,10 +29,10 @@ pub fn panel(page: Page) -> Option<AnyView> {
     let how = match stream.deviation {
         Some(deviation) => view! {
             "x is the term’s number minus the term’s mean, "
-            <b data-testid="block-mean" data-value=mean.to_string()>{signed(mean as f32, 4)}</b>
+            <b data-testid="block-mean" data-value=mean.to_string()>{decimals(mean, 4)}</b>
             ". The weight is γ\u{a0}·\u{a0}u\u{a0}/\u{a0}σ: the final norm’s learned γ, the unembedding’s learned u for ‘"
             {token.clone()}"’, and σ = "
-            <b data-testid="block-deviation" data-value=deviation.to_string()>{signed(deviation, 4)}</b>
+            <b data-testid="block-deviation" data-value=deviation.to_string()>{decimals(deviation, 4)}</b>
             ", the spread of the whole stream."
         }
         .into_any(),
@@ -50,8 +47,8 @@ pub fn panel(page: Page) -> Option<AnyView> {
         view! {
             <tr>
                 <th scope="row">{i + 1}</th>
-                <td>{signed(*x as f32, 4)}</td><td>{signed(*weight as f32, 4)}</td>
-                <td data-part="block-product" data-value=part.to_string()>{signed(part as f32, 5)}</td>
+                <td>{decimals(*x, 4)}</td><td>{decimals(*weight, 4)}</td>
+                <td data-part="block-product" data-value=part.to_string()>{decimals(part, 5)}</td>
                 <td class="block-bars">{bar(part, most)}</td>
             </tr>
         }
@@ -63,7 +60,7 @@ pub fn panel(page: Page) -> Option<AnyView> {
         view! {
             <section class="block-arithmetic" data-testid="block-arithmetic" aria-label="The term worked out">
                 <div class="block-head">
-                    <h3>{format!("How {name} adds {} to the logit of ‘{token}’", signed(total as f32, 4))}</h3>
+                    <h3>{format!("How {name} adds {} to the logit of ‘{token}’", decimals(total, 4))}</h3>
                     <button type="button" class="button" aria-label="Term above" data-testid="block-arithmetic-back"
                         on:click=go(count - 1)>"‹"</button>
                     <button type="button" class="button" aria-label="Term below" data-testid="block-arithmetic-next"
@@ -82,7 +79,7 @@ pub fn panel(page: Page) -> Option<AnyView> {
                         <tbody>{rows}</tbody>
                         <tfoot><tr>
                             <th scope="row">"sum"</th><td></td><td></td>
-                            <td data-testid="block-total" data-value=total.to_string()>{signed(total as f32, 5)}</td><td></td>
+                            <td data-testid="block-total" data-value=total.to_string()>{decimals(total, 5)}</td><td></td>
                         </tr></tfoot>
                     </table>
                 </div>

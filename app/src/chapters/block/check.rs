@@ -3,12 +3,12 @@
 use leptos::prelude::*;
 use unroll_protocol::study::block::{CONTEXT, Shown, Source, Stream, ask};
 
-use super::{
-    Page, depths, growth,
-    stream::{seen, signed},
-};
+use super::{Page, depths, growth, stream::seen};
 use crate::{
-    course::use_right, figures::token::mark, questions::use_answer, reactive::memo,
+    course::use_right,
+    figures::{decimals, token::mark},
+    questions::use_answer,
+    reactive::memo,
     teaching::CheckYourself,
 };
 
@@ -75,11 +75,11 @@ pub fn check(page: Page) -> AnyView {
     let explain = Signal::derive(move || {
         let Some(stream) = stream.get() else { return String::new() };
         let parts = GROUPS.iter().zip(sums(&stream));
-        let parts = parts.map(|(name, sum)| format!("{name}: {}", signed(sum as f32, 3)));
+        let parts = parts.map(|(name, sum)| format!("{name}: {}", decimals(sum, 3)));
         format!(
             "{}. The rest of the logit of {} comes from the norms’ offsets.",
             parts.collect::<Vec<_>>().join("; "),
-            signed(stream.logit, 3)
+            decimals(stream.logit, 3)
         )
     });
     let options = Signal::stored(GROUPS.map(str::to_owned).to_vec());

@@ -9,8 +9,8 @@ use super::{Page, arithmetic, models, name_of};
 use crate::{
     course::Sentence,
     figures::{
-        BarsFigure, Hue, Matrix, MatrixFigure, Sheet, SheetExport, ValueMap, exact, largest,
-        token::mark, top_bars,
+        BarsFigure, Hue, Matrix, MatrixFigure, Sheet, SheetExport, ValueMap, decimals, exact,
+        largest, token::mark, top_bars,
     },
     reactive::memo,
 };
@@ -146,11 +146,6 @@ fn sizes(stream: &Stream) -> Matrix {
     }
 }
 
-/// A number with a real minus sign.
-pub fn signed(value: f32, decimals: usize) -> String {
-    format!("{value:.decimals$}").replace('-', "−")
-}
-
 /// `value` as a bar to the right of the middle, or to the left where it is negative; `most` fills
 /// its half.
 pub fn bar(value: f64, most: f64) -> AnyView {
@@ -170,7 +165,7 @@ fn sum(stream: &Stream) -> f64 {
 pub fn largest_term(stream: &Stream) -> Option<String> {
     let terms = stream.sources.iter().zip(&stream.contributions);
     let (source, adds) = terms.max_by(|a, b| a.1.total_cmp(b.1))?;
-    Some(format!("“{}” adds the most: {}", source.name(), signed(*adds, 2)))
+    Some(format!("“{}” adds the most: {}", source.name(), decimals(*adds, 2)))
 }
 
 /// The length of a term at the position on show.
@@ -210,7 +205,7 @@ fn contributions(page: Page) -> Option<AnyView> {
                         data-testid=format!("block-term-{number}") on:click=press>{source.name()}</button>
                 </th>
                 <td>{size.map(|size| format!("{size:.2}"))}</td>
-                <td data-testid=format!("block-adds-{number}") data-value=value.to_string()>{signed(value, 3)}</td>
+                <td data-testid=format!("block-adds-{number}") data-value=value.to_string()>{decimals(value, 3)}</td>
                 <td class="block-bars">{bar(value)}</td>
             </tr>
         }
@@ -220,7 +215,7 @@ fn contributions(page: Page) -> Option<AnyView> {
         <tr>
             <th scope="row">"final norm’s offset β"</th>
             <td></td>
-            <td data-testid="block-offset" data-value=stream.offset.to_string()>{signed(stream.offset, 3)}</td>
+            <td data-testid="block-offset" data-value=stream.offset.to_string()>{decimals(stream.offset, 3)}</td>
             <td class="block-bars">{bar(stream.offset)}</td>
         </tr>
     });
@@ -241,12 +236,12 @@ fn contributions(page: Page) -> Option<AnyView> {
                         <tr>
                             <th scope="row">"sum: the stream"</th>
                             <td data-testid="block-whole">{whole.map(|length| format!("{length:.2}"))}</td>
-                            <td data-testid="block-sum" data-value=sum.to_string()>{signed(sum as f32, 4)}</td><td></td>
+                            <td data-testid="block-sum" data-value=sum.to_string()>{decimals(sum, 4)}</td><td></td>
                         </tr>
                         <tr>
                             <th scope="row">"the model’s logit"</th><td></td>
                             <td data-testid="block-logit" data-value=stream.logit.to_string()>
-                                {signed(stream.logit, 4)}
+                                {decimals(stream.logit, 4)}
                             </td><td></td>
                         </tr>
                     </tbody>

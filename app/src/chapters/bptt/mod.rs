@@ -245,7 +245,7 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
                 <SliderField name="bptt-radius" step=0.05 on_input=turn_on/>
             </div>
             <p class="field-error" role="alert" data-testid="bptt-problem">{problem}</p>
-            <div class="view-side bptt-side">
+            <div class="view-side has-aside bptt-side">
                 <LinesFigure
                     name="bptt-norms"
                     title=Signal::derive(title)

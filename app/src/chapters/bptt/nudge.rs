@@ -59,7 +59,7 @@ pub fn view(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
             <p class="field-error" role="status" data-testid="bptt-nudge-missing">
                 {shown.nudged(|_, settings| missing(settings))}
             </p>
-            <div class="view-side bptt-side">
+            <div class="view-side has-aside bptt-side">
                 <MatrixFigure
                     name="bptt-ripple"
                     title

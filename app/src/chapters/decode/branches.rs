@@ -8,7 +8,7 @@ use unroll_protocol::{
 
 use super::picture::{Drawing, Spot, smaller};
 use crate::figures::{
-    Hue, Sheet,
+    Hue, Sheet, decimals,
     pen::{Anchor, Pen},
     percent,
     theme::Colors,
@@ -231,7 +231,7 @@ impl Tree {
             percent(node.share, 1),
             node.shown,
             small(node.log_probability.exp()),
-            format!("{:.2}", node.log_probability).replace('-', "−")
+            decimals(node.log_probability, 2)
         )
     }
 }

@@ -89,7 +89,7 @@ pub fn Choose(page: Page) -> impl IntoView {
                     "Draw again"
                 </button>
             </div>
-            <div class="decode-main">
+            <div class="decode-main has-aside">
                 <Picture name="decode" title drawing
                     label="The likeliest tokens as rows with their shares, and below them all shares in a line from 0 to 1. Arrow keys move between them."
                     hint="Point at a row, or at a stretch of the line, to read it."/>

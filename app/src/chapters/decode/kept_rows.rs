@@ -8,7 +8,7 @@ use unroll_protocol::{
 
 use super::picture::{Drawing, Spot, smaller};
 use crate::figures::{
-    Hue, Sheet, exact,
+    Hue, Sheet, decimals, exact,
     pen::{Anchor, Pen, Stroke},
     percent,
     svg::write_rect,
@@ -90,11 +90,6 @@ impl KeptRows {
     fn is_new(&self, row: usize) -> bool {
         self.anew || row + 1 == self.tokens.len()
     }
-}
-
-/// A number with its sign.
-fn signed(value: f32) -> String {
-    format!("{value:.3}").replace('-', "−")
 }
 
 impl Drawing for KeptRows {
@@ -187,7 +182,7 @@ impl Drawing for KeptRows {
             pen.shade(Hue::Query, (weights, y + 2.0), (bar, line - 7.0), 0.85);
             let state = if new { "computed now" } else { "kept" };
             for (x, all, what) in [(keys, &self.keys, "key"), (values, &self.values, "value")] {
-                let numbers = of(all).iter().take(4).map(|v| signed(*v)).collect::<Vec<_>>();
+                let numbers = of(all).iter().take(4).map(|v| decimals(*v, 3)).collect::<Vec<_>>();
                 let more = if d > 4 { ", …" } else { "" };
                 let words = format!(
                     "The {what} of ‘{name}’ ({}), {state}: {}{more}.",

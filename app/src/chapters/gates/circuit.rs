@@ -6,9 +6,10 @@ use std::{fmt::Write, sync::Arc};
 use leptos::{ev, html, prelude::*};
 use unroll_protocol::study::gates::{CellChoice, GateSum, Quantity, Sums};
 
-use super::state::from_state;
+use super::state::{from_state, three};
 use crate::figures::{
     canvas::{use_latest, use_size},
+    decimals,
     export::{Provenance, csv_comment, head, open_object},
     frame::{Caption, Files, Frame, choices},
     hue::Hue,
@@ -29,17 +30,6 @@ pub fn gate_hue(quantity: Quantity) -> Hue {
         Quantity::Cell => Hue::Cell,
         Quantity::Hidden => Hue::Hidden,
     }
-}
-
-/// So many decimals and a true minus sign, which 0 has not.
-fn decimals(value: f32, places: usize) -> String {
-    let text = format!("{value:.places$}");
-    let is_zero = value.is_finite() && !text.contains(|digit| ('1'..='9').contains(&digit));
-    text.replace('-', if is_zero { "" } else { "−" })
-}
-
-fn three(value: f32) -> String {
-    decimals(value, 3)
 }
 
 /// What the figure shows.

@@ -11,7 +11,7 @@ use unroll_protocol::{
 
 use crate::{
     course::{Lab, use_lab, use_task_provenance},
-    figures::Provenance,
+    figures::{Provenance, decimals},
     questions::{Answered, use_answer},
     reactive::memo,
     store::Store,
@@ -222,9 +222,7 @@ pub fn named(quantity: Quantity) -> String {
     format!("{}, {}", quantity.id(), quantity.label())
 }
 
-/// A number of the figure: three decimals, a true minus sign.
+/// A number of the figure.
 pub fn three(value: f32) -> String {
-    let text = format!("{value:.3}");
-    let text = if text == "-0.000" { "0.000".to_owned() } else { text };
-    text.replace('-', "−")
+    decimals(value, 3)
 }

@@ -50,7 +50,7 @@ pub fn Counts(gates: Gates) -> impl IntoView {
     view! {
         <p class="view-note" role="status" data-testid="gates-best">{move || gates.units(|_| best(gates)).flatten()
             .unwrap_or_else(|| nothing(gates))}</p>
-        <div class="view-side" data-testid="gates-units">
+        <div class="view-side has-aside" data-testid="gates-units">
             <div><Beside gates/></div>
             <div>
                 <ol class="gates-ranks view-scroll" aria-label="Units, the one that follows best first">

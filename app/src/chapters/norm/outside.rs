@@ -7,7 +7,9 @@ use unroll_protocol::study::norm::{Experiment, Offset, Treatment, ask};
 use super::is_of;
 use crate::{
     course::{Lab, use_lab, use_provenance},
-    figures::{Dash, Hue, Line, Lines, LinesFigure, Sheet, SheetExport, exact, power_of_ten},
+    figures::{
+        Dash, Hue, Line, Lines, LinesFigure, Sheet, SheetExport, exact, four_decimals, power_of_ten,
+    },
     questions::use_answer,
 };
 
@@ -138,7 +140,7 @@ fn small(value: f64) -> String {
     } else if value.abs() < 0.00005 {
         power_of_ten(value, 0)
     } else {
-        format!("{value:.4}").replace('-', "−")
+        four_decimals(value)
     }
 }
 

@@ -56,7 +56,7 @@ pub fn view(page: Page) -> AnyView {
     view! {
         {sequence(page)}
         <p class="field-error" role="alert" data-testid="position-asked-problem">{move || problem.get().as_deref().map(typographic)}</p>
-        <div class="view-side position-reading" class:is-open=move || open.get()>
+        <div class="view-side has-aside position-reading" class:is-open=move || open.get()>
             <div>
                 <MatrixFigure name="position-attention" title="Attention of the number, last layer" matrix marked
                     on_pick provenance=page.provenance/>

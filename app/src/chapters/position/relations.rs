@@ -8,7 +8,9 @@ use unroll_protocol::{
 
 use super::{Page, compare, encodings, look, numbered, round_up, typographic, unless_refused};
 use crate::{
-    figures::{Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, short},
+    figures::{
+        Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, ValueMap, decimals, short,
+    },
     reactive::memo,
 };
 
@@ -216,7 +218,7 @@ fn swamped(swamping: &Swamping) -> AnyView {
             {format!(
                 "A cosine of 1 means the same direction. At position {} the cosine of ‘{a}’ and ‘{b}’ is {} in the integer model.",
                 COMPARED - 1,
-                format!("{:.2}", last.unwrap_or(f32::NAN)).replace('-', "−")
+                decimals(last.unwrap_or(f32::NAN), 2)
             )}
         </p>
         <details class="disclosure">

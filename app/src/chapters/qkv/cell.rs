@@ -13,7 +13,7 @@ use super::is_of;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
     course::{Sentence, use_lab, use_provenance, use_setting},
-    figures::{CellInspector, Hue, Matrix, MatrixFigure, ValueMap, percent},
+    figures::{CellInspector, Hue, Matrix, MatrixFigure, ValueMap, decimals, percent},
     questions::{Answered, use_answer},
     reactive::memo,
     store::Store,
@@ -112,7 +112,7 @@ pub fn worked() -> AnyView {
     let none = move || page.cell.get().is_none();
     view! {
         {chosen(page)}
-        <div class="view-side qkv-cell">
+        <div class="view-side has-aside qkv-cell">
             <div>
                 <MatrixFigure name="qkv-weights" title matrix=page.matrix(weights) provenance row column marked
                     row_hue=Hue::Query column_hue=Hue::Key on_pick=go/>
@@ -134,7 +134,7 @@ fn in_short(row: &AttentionRow, key: usize) -> AnyView {
     let paper = Worked::on_paper(row);
     let last = paper.keys.len().saturating_sub(1);
     let cell = paper.keys.get(key.min(last)).copied().unwrap_or_default();
-    let two = |value: f64| format!("{value:.2}").replace('-', "−");
+    let two = |value: f64| decimals(value, 2);
     let way = if cell.allowed {
         view! {
             "Score "<b>{two(cell.sum)}</b>" → ÷ "{paper.divisor}" = "<b>{two(cell.scaled)}</b>

@@ -4,11 +4,11 @@ use leptos::{ev, prelude::*};
 use unroll_protocol::study::rnn::{Run, Unrolled};
 use wasm_bindgen::JsCast;
 
-use super::unrolled::signed;
 use super::{
     SUM, Shared,
     matrix::{MatrixField, MatrixPanel},
 };
+use crate::figures::four_decimals;
 use crate::{figures::token, reactive::memo, store::Store};
 
 /// Products written out before the rest is gathered.
@@ -202,7 +202,8 @@ impl Fall {
     /// A bar from one value to another, with a line at 0.
     fn bar(&self, from: f32, to: f32) -> AnyView {
         let (left, right) = (self.at(from.min(to)), self.at(from.max(to)));
-        let color = if to < from { "var(--signed-low)" } else { "var(--signed-high)" };
+        let color =
+            if to < from { "var(--four_decimals-low)" } else { "var(--four_decimals-high)" };
         let bar = format!("left:{left:.2}%;width:{:.2}%;background:{color}", right - left);
         let zero = format!("left:{:.2}%", self.at(0.0));
         view! { <td class="rnn-fall"><div><i style=bar></i><b style=zero></b></div></td> }
@@ -225,8 +226,8 @@ fn sum_table(sum: &Sum) -> AnyView {
         view! {
             <tr class="rnn-term">
                 <td>"U"<sub>{format!("{unit},{j}")}</sub>" × s"<sub>{format!("{},{j}", t - 1)}</sub></td>
-                <td class="number">{signed(u)}" × "{signed(s)}</td>
-                <td class="number">{signed(product)}</td>
+                <td class="number">{four_decimals(u)}" × "{four_decimals(s)}</td>
+                <td class="number">{four_decimals(product)}</td>
                 {bar}
             </tr>
         }
@@ -258,20 +259,20 @@ fn sum_table(sum: &Sum) -> AnyView {
                             "W x"<sub>{t}</sub>": "<span class="hint-more">"column "</span>"‘"{token.clone()}"’"
                             <span class="hint-more">" of row "{unit}</span>
                         </th>
-                        <td class="number">{signed(from_input)}" × 1"</td>
-                        <td class="number" data-testid="rnn-from-input">{signed(from_input)}</td>
+                        <td class="number">{four_decimals(from_input)}" × 1"</td>
+                        <td class="number" data-testid="rnn-from-input">{four_decimals(from_input)}</td>
                         {of_input}
                     </tr>
                     <tr data-part="u">
                         <th scope="row" colspan="2">"U s"<sub>{t - 1}</sub>": row "{unit}" times the state before"</th>
-                        <td class="number" data-testid="rnn-from-state">{signed(from_state)}</td>
+                        <td class="number" data-testid="rnn-from-state">{four_decimals(from_state)}</td>
                         <td></td>
                     </tr>
                     {rows}
                     {of_rest.map(|bar| view! {
                         <tr class="rnn-term">
                             <td colspan="2">{rest_words}</td>
-                            <td class="number">{signed(rest)}</td>
+                            <td class="number">{four_decimals(rest)}</td>
                             {bar}
                         </tr>
                     })}
@@ -281,19 +282,19 @@ fn sum_table(sum: &Sum) -> AnyView {
                             <span class="hint-more">{bias.map(|_| " of this unit")}</span>
                         </th>
                         <td></td>
-                        <td class="number" data-testid="rnn-bias">{signed(bias_value)}</td>
+                        <td class="number" data-testid="rnn-bias">{four_decimals(bias_value)}</td>
                         {of_bias}
                     </tr>
                     <tr class="rnn-total">
                         <th scope="row">"Sum"</th>
                         <td></td>
-                        <td class="number" data-testid="rnn-sum">{signed(sum)}</td>
+                        <td class="number" data-testid="rnn-sum">{four_decimals(sum)}</td>
                         {of_sum}
                     </tr>
                     <tr class="rnn-total" data-part="state">
                         <th scope="row">"s"<sub>{t}</sub><span class="hint-more">" of this unit"</span></th>
-                        <td class="number">{f}"("{signed(sum)}")"</td>
-                        <td class="number" data-testid="rnn-state">{signed(state)}</td>
+                        <td class="number">{f}"("{four_decimals(sum)}")"</td>
+                        <td class="number" data-testid="rnn-state">{four_decimals(state)}</td>
                         {of_state}
                     </tr>
                 </tbody>

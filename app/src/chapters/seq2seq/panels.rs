@@ -117,7 +117,7 @@ pub fn odds(page: Page) -> AnyView {
         page.set(|s| s.at = step as u32 + 1);
     });
     view! {
-        <div class="view-side">
+        <div class="view-side has-aside">
             <div>
                 <MatrixFigure name="seq2seq-odds" title="One row per step, with what was written outlined"
                     matrix marked row=chosen on_pick provenance=page.provenance/>
@@ -344,7 +344,7 @@ pub fn states(page: Page) -> AnyView {
         page.reading.with(|reading| reading.as_ref()?.tokens.len().checked_sub(1))
     });
     view! {
-        <div class="view-side seq2seq-states">
+        <div class="view-side has-aside seq2seq-states">
             <div>
                 <MatrixFigure name="seq2seq-states"
                     title="The state after each character. The last one, outlined, is c"

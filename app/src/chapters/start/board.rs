@@ -189,7 +189,7 @@ pub fn BoardView(
         view! { <dt>{name}</dt><dd translate="no">{sum}</dd> }
     };
     view! {
-        <div class="view-side start-side">
+        <div class="view-side has-aside start-side">
             <Drawing board all set=Callback::new(move |moves: Vec<(usize, f64)>| set(&moves))/>
             <div class="start-numbers" data-testid=format!("{}-numbers", board.name)>
                 {children.map(|children| children())}

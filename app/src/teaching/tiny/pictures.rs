@@ -1,5 +1,7 @@
 //! What each tiny figure draws and says.
 
+use crate::figures::decimals;
+
 use super::{
     super::pen::{HEIGHT, Pen, Plot, WIDTH, four},
     Toy, statistics, training, writing,
@@ -322,7 +324,7 @@ fn embedding(pen: &mut Pen, id: usize) -> String {
     for (row, values) in TABLE.iter().enumerate() {
         let y = row as f64 * HEIGHT / 5.0;
         let mut cells = vec![format!("{row} {}", NAMES[row])];
-        cells.extend(values.iter().map(|x| format!("{x:.2}").replace('-', "−")));
+        cells.extend(values.iter().map(|x| decimals(*x, 2)));
         pen.cells(y, HEIGHT / 5.0, &cells, |_| row == id);
     }
     let row: Vec<String> = TABLE[id].iter().map(|&x| plain(x)).collect();

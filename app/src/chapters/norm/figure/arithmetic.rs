@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use unroll_protocol::study::norm::{Axis, Layer, Statistics};
 
 use super::cells::Place;
+use crate::figures::four_decimals;
 
 /// What the model adds to every variance.
 pub const EPSILON: f32 = 1e-5;
@@ -74,10 +75,10 @@ fn lines(layer: &Layer, (row, column): Place) -> Option<Vec<Line>> {
         (
             format!(
                 "{} (the running mean of feature {}, kept from the batches it was trained on)",
-                signed(mean),
+                four_decimals(mean),
                 column + 1
             ),
-            format!("{} (the running variance, unbiased)", signed(variance)),
+            format!("{} (the running variance, unbiased)", four_decimals(variance)),
         )
     } else {
         let sum = averaged.iter().map(|v| bracketed(*v)).collect::<Vec<_>>().join(" + ");
@@ -88,13 +89,13 @@ fn lines(layer: &Layer, (row, column): Place) -> Option<Vec<Line>> {
             .collect::<Vec<_>>()
             .join(" + ");
         (
-            format!("({sum}) / {count} = {}, over {over}", signed(mean)),
-            format!("({squares}) / {count} = {}", signed(variance)),
+            format!("({sum}) / {count} = {}, over {over}", four_decimals(mean)),
+            format!("({squares}) / {count} = {}", four_decimals(variance)),
         )
     };
     let line = |id, name, role, text, value| Line { id, name, role, text, value };
     Some(vec![
-        line("x", "x", "role-input", signed(x), x),
+        line("x", "x", "role-input", four_decimals(x), x),
         line("mean", "μ", "", mean_text, mean),
         line("variance", "σ²", "", variance_text, variance),
         line(
@@ -103,10 +104,10 @@ fn lines(layer: &Layer, (row, column): Place) -> Option<Vec<Line>> {
             "role-hidden",
             format!(
                 "(x − μ) / √(σ² + ε) = ({} − {}) / √({} + {EPSILON:.5}) = {}",
-                signed(x),
+                four_decimals(x),
                 bracketed(mean),
-                signed(variance),
-                signed(normalized)
+                four_decimals(variance),
+                four_decimals(normalized)
             ),
             normalized,
         ),
@@ -116,23 +117,17 @@ fn lines(layer: &Layer, (row, column): Place) -> Option<Vec<Line>> {
             "role-output",
             format!(
                 "γ x̂ + β = {} · {} + {} = {}",
-                signed(gamma),
+                four_decimals(gamma),
                 bracketed(normalized),
                 bracketed(beta),
-                signed(output)
+                four_decimals(output)
             ),
             output,
         ),
     ])
 }
 
-/// Four decimals, with a true minus sign.
-pub fn signed(value: f32) -> String {
-    let text = format!("{:.4}", value.abs());
-    if value < 0.0 { format!("−{text}") } else { text }
-}
-
-/// The same, a negative number in brackets.
+/// A negative number in brackets.
 fn bracketed(value: f32) -> String {
-    if value < 0.0 { format!("({})", signed(value)) } else { signed(value) }
+    if value < 0.0 { format!("({})", four_decimals(value)) } else { four_decimals(value) }
 }

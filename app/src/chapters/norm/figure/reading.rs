@@ -5,11 +5,8 @@ use unroll_protocol::{
     study::norm::{Axis, Layer},
 };
 
-use super::{
-    arithmetic::signed,
-    cells::{Grid, Place},
-};
-use crate::figures::power_of_ten;
+use super::cells::{Grid, Place};
+use crate::figures::{four_decimals, power_of_ten};
 
 /// Where y's colors end. Normalized values rarely lie beyond.
 pub const OUTPUT_LIMIT: f32 = 2.0;
@@ -127,7 +124,8 @@ impl Reading {
             Axis::Batch => format!("Feature {}, over the {rows} examples", at + 1),
             Axis::Layer => format!("Example {}, over its {columns} features", at + 1),
         };
-        let (mean, spread) = (signed(result.mean[at]), signed(result.variance[at].sqrt()));
+        let (mean, spread) =
+            (four_decimals(result.mean[at]), four_decimals(result.variance[at].sqrt()));
         Some(format!("{what}: μ = {mean}, σ = {spread}."))
     }
 
@@ -136,7 +134,7 @@ impl Reading {
         let index = [place.0, place.1];
         let x = layer.input.get(&index)?;
         let mut text =
-            format!("Example {}, feature {}: x = {}", index[0] + 1, index[1] + 1, signed(x));
+            format!("Example {}, feature {}: x = {}", index[0] + 1, index[1] + 1, four_decimals(x));
         let at = self.along(place);
         if let Ok(result) = &layer.result
             && at < self.swept
@@ -144,16 +142,17 @@ impl Reading {
             let y = result.output.get(&index)?;
             text += &format!(
                 "; μ = {}, σ = {}, x̂ = {}; y = {}",
-                signed(result.mean[at]),
-                signed(result.variance[at].sqrt()),
-                signed(result.normalized.get(&index)?),
-                signed(y)
+                four_decimals(result.mean[at]),
+                four_decimals(result.variance[at].sqrt()),
+                four_decimals(result.normalized.get(&index)?),
+                four_decimals(y)
             );
             let before = result.untouched.get(&index)?;
             if self.undo {
                 text += &format!(", so y − x = {}", amount(y - x));
             } else if layer.row > 0 {
-                let by = if y == before { "exactly 0".to_owned() } else { signed(y - before) };
+                let by =
+                    if y == before { "exactly 0".to_owned() } else { four_decimals(y - before) };
                 text += &format!(", moved by {by}");
             }
         }

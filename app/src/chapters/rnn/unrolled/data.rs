@@ -2,7 +2,7 @@
 
 use unroll_protocol::study::rnn::{Run, Unrolled};
 
-use crate::figures::{Matrix, ValueMap, token, view::largest};
+use crate::figures::{Matrix, ValueMap, four_decimals, token, view::largest};
 
 /// Likeliest outputs shown in a column.
 pub const BARS: usize = 4;
@@ -170,20 +170,15 @@ impl Diagram {
             };
         }
         if let Some(value) = unit.and_then(|unit| column.states.get(unit)) {
-            text += &format!(" Unit {}: {}", unit.unwrap_or(0) + 1, signed(*value));
+            text += &format!(" Unit {}: {}", unit.unwrap_or(0) + 1, four_decimals(*value));
             let before = column.before.as_ref().zip(unit).and_then(|(b, unit)| b.get(unit));
             if let Some(before) = before.filter(|before| *before != value) {
-                text += &format!(", before the edit {}", signed(*before));
+                text += &format!(", before the edit {}", four_decimals(*before));
             }
             text.push('.');
         }
         text
     }
-}
-
-/// A value with a true minus.
-pub fn signed(value: f32) -> String {
-    format!("{value:.4}").replace('-', "\u{2212}")
 }
 
 /// Characters in quotes, words as they are.

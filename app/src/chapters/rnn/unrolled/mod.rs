@@ -17,6 +17,7 @@ use wasm_bindgen::JsCast;
 use crate::figures::{
     canvas::{Size, use_latest, use_size, use_turn},
     export::Provenance,
+    four_decimals,
     frame::{Files, Frame, choices},
     motion::{scrolling, use_own_motion},
     reading::{Reading, is_shortcut, step_cell},
@@ -34,7 +35,7 @@ use crate::figures::{
 use crate::reactive::{effect, effect_with_last, memo, seldom};
 use column::{ColumnView, LoopView};
 pub use column::{INPUT, OUTPUT, STATE, U, V, W};
-pub use data::{Diagram, signed};
+pub use data::Diagram;
 use lap::use_lap;
 use layout::{Layout, NAMES, Places};
 use overview::Overview;
@@ -312,7 +313,7 @@ pub fn UnrolledFigure(
         move |unit: usize, t: usize| shown.with(|d| d.columns.get(t)?.states.get(unit).copied());
     let cell = move |(t, c): (usize, usize)| {
         if let Some(unit) = c.checked_sub(NAMED.len()) {
-            return value_of(unit, t).map(signed);
+            return value_of(unit, t).map(four_decimals);
         }
         shown.with(|d| {
             let face = &d.columns.get(t)?.face;

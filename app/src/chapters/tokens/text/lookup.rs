@@ -8,7 +8,10 @@ use unroll_protocol::study::tokens::Embedding;
 use wasm_bindgen::JsCast;
 
 use crate::{
-    figures::{Provenance, Sheet, SheetExport, color::Rgb, exact, theme::use_colors, token::mark},
+    figures::{
+        Provenance, Sheet, SheetExport, color::Rgb, decimals, exact, four_decimals,
+        theme::use_colors, token::mark,
+    },
     reactive::memo,
 };
 
@@ -306,7 +309,7 @@ fn ink_on(back: Rgb) -> &'static str {
 
 /// Two digits behind the point, a true minus before.
 fn digits(value: Option<f32>) -> String {
-    value.map_or_else(String::new, |value| format!("{value:.2}").replace('-', "−"))
+    value.map_or_else(String::new, |value| decimals(value, 2))
 }
 
 /// One number of the product as the sum it is.
@@ -314,7 +317,7 @@ fn term_by_term(embedding: &Embedding, column: usize) -> String {
     let rows = embedding.vocabulary.len();
     let entry = |id: usize| {
         let value = embedding.table.get(&[id, column]).unwrap_or_default();
-        format!("{value:.4}").replace('-', "−")
+        four_decimals(value)
     };
     let token = embedding.token as usize;
     let terms: Vec<String> = (0..rows)
@@ -326,7 +329,7 @@ fn term_by_term(embedding: &Embedding, column: usize) -> String {
         "Number {} is a sum of {rows} terms, all but one of them 0: {} (and the rest) = {}",
         column + 1,
         terms.join(" + "),
-        format!("{product:.4}").replace('-', "−"),
+        four_decimals(product),
     )
 }
 

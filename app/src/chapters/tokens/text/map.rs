@@ -12,7 +12,7 @@ use super::spread::{Mark, spread};
 use crate::figures::{
     Colors, Provenance, Sheet, SheetExport,
     canvas::use_size,
-    exact,
+    decimals, exact,
     reading::is_shortcut,
     svg::escape,
     theme::use_colors,
@@ -269,7 +269,7 @@ pub fn TokenMap(
             let e = e.as_ref()?;
             let token = e.vocabulary.get(id as usize)?;
             let (x, y) = point(e, id);
-            let number = |v: f32| format!("{v:.2}").replace('-', "−");
+            let number = |v: f32| decimals(v, 2);
             Some(format!(
                 "‘{}’ (id {id}) {}; {} times in the text; at {}, {}",
                 mark(token),
