@@ -21,8 +21,8 @@ import {
 
 const site = useSite();
 
-async function opened(t, query = "") {
-  const page = await site.open(t, `?chapter=bigram${query}`);
+async function opened(t, query = "", options = {}) {
+  const page = await site.open(t, `?chapter=bigram${query}`, options);
   await page.locator('[data-testid^="figure-bigram-"][data-state="live"]').first().waitFor();
   await paused(page);
   return page;
@@ -221,7 +221,7 @@ test("a text of two characters, and characters of all kinds", async (t) => {
 });
 
 test("training at full speed keeps the page free", async (t) => {
-  const page = await opened(t, "&bigram-view=difference");
+  const page = await opened(t, "&bigram-view=difference", { own: true });
   await staysFree(t, site, page, () => train(page, 800));
 });
 

@@ -420,7 +420,7 @@ test("a chapter's figure embeds: run, pause, set, and no shell", async (t) => {
 
 test("a link opens its chapter, which begins by itself, and blocks the page never for long", async (t) => {
   for (const chapter of STUDIES) {
-    const page = await site.open(t, `?chapter=${chapter}`);
+    const page = await site.open(t, `?chapter=${chapter}`, { own: true });
     await opened(page, chapter);
     // The steps it takes by itself have begun, then ended.
     await numberUntil(page, "loss-step", (step) => step > 0, "above 0");

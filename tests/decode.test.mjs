@@ -354,7 +354,7 @@ test("a cache leaves one row to compute, until the context is full", async (t) =
 });
 
 test("no task of the page takes 50 ms while each view follows the training", async (t) => {
-  const page = await open(t);
+  const page = await open(t, "choose", SMALL, { own: true });
   await byId(page, "train-toggle").click();
   await staysFree(t, site, page, async () => {
     for (const view of ["beside", "tree", "surprise", "cache", "choose"]) {

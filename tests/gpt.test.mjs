@@ -536,7 +536,7 @@ test("the sentence is written in its own tokens", async (t) => {
 });
 
 test("pointing is answered while the model trains", async (t) => {
-  const page = await site.open(t, "?view=attention");
+  const page = await site.open(t, "?view=attention", { own: true });
   await live(page, "attention");
   await byId(page, "train-toggle").click();
   await staysFree(t, site, page, () => numberUntil(page, "loss-step", (step) => step >= 40, "at least 40"));

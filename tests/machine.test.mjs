@@ -292,7 +292,7 @@ test("the model of the picture is the lab's", async (t) => {
 });
 
 test("it trains without holding up the page", async (t) => {
-  const page = await open(t, "");
+  const page = await open(t, "", { own: true });
   await staysFree(t, site, page, () => train(page, HEAD_START + 40));
 });
 

@@ -390,7 +390,7 @@ for (const query of ["&norm-example=2&norm-feature=3", "&norm-undo=1&norm-axis=l
 }
 
 test("an answer comes within 100 ms while it trains, and the page stays free", async (t) => {
-  const page = await opened(t);
+  const page = await opened(t, "", { own: true });
   await live(page, "coupling");
   await byId(page, "train-toggle").click();
   await numberUntil(page, "loss-step", (step) => step >= WARM + 20, "training");

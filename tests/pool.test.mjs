@@ -174,7 +174,7 @@ test("the number of workers is a setting that starts another run and goes into t
 });
 
 test("gradients go from worker to worker, not through the page's thread", async (t) => {
-  const page = await site.open(t);
+  const page = await site.open(t, "", { own: true });
   await page.addInitScript(() => {
     // Where no run is kept, none of its moments comes, which are as large as a gradient.
     StorageManager.prototype.getDirectory = undefined;

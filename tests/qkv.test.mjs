@@ -238,7 +238,7 @@ test("the ideas step through, and the check is answered from the live model", as
 });
 
 test("another cell comes within 100 ms while it trains, and the page stays free", async (t) => {
-  const page = await opened(t);
+  const page = await opened(t, "", { own: true });
   await byId(page, "train-toggle").click();
   await numberUntil(page, "loss-step", (step) => step >= WARM + 20, "training");
   const times = [];

@@ -281,6 +281,7 @@ for (const { address, views } of CHAPTERS) {
 test("no task of the page takes 50 ms of processor time with 144 heads in sight", async (t) => {
   const page = await site.open(t, "?chapter=heads&heads-layers=12&heads-count=12&heads-width=48", {
     viewport: { width: 1600, height: 1100 },
+    own: true,
   });
   await byId(page, "probe-input").fill(SENTENCE);
   await page.locator(".token-row .token").nth(63).waitFor();

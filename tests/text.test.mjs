@@ -7,8 +7,8 @@ import { byId, eventually, live, number, numberUntil, openSettings, settled, sta
 const site = useSite();
 const SMALL = "?layers=1&heads=2&width=16&context=32&batch=4&seed=5";
 
-async function opened(t, query = SMALL) {
-  const page = await site.open(t, query);
+async function opened(t, query = SMALL, options = {}) {
+  const page = await site.open(t, query, options);
   await live(page, "attention");
   await openSettings(page, "source");
   return page;
@@ -47,7 +47,7 @@ test("what is no text is refused with a sentence", async (t) => {
 });
 
 test("of a file of 49 MB passages are learned, and the page stays free", async (t) => {
-  const page = await opened(t);
+  const page = await opened(t, SMALL, { own: true });
   await train(page, 5);
   const line = "a line that comes again and again, so that it is known when it is cut\n";
   // Made in the page: what brings a file of this size there takes seconds of the page's time.
@@ -125,7 +125,7 @@ test("files in other encodings are converted, with a note", async (t) => {
 });
 
 test("a file of 5 MB in Windows-1252 is converted, and the page stays free", async (t) => {
-  const page = await opened(t);
+  const page = await opened(t, SMALL, { own: true });
   await train(page, 5);
   // Made in the page, as is the huge one. Letters with accents as often as in French, in lines of 100.
   await page.evaluate(() => {

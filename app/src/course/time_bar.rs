@@ -48,11 +48,19 @@ pub fn TimeBar(run: Run) -> impl IntoView {
     let is_first =
         memo(move || run.step.get() == 0 && !run.is_running() && run.cannot.get().is_none());
     let is_named = memo(move || run.cannot.get().is_none());
-    // Only the digits change while it trains. Each curve is named, and a second number where there is one.
+    // Only the digits change while it trains. Each curve is named, and a second number where there is one
+    // that says more than the first: where each token is a character, a loss per character doesn't.
     let curves = run.curves;
     let names = memo(move || {
-        let shown = curves.max(2);
-        run.readings.with(|all| all.iter().take(shown).map(|r| r.name.clone()).collect::<Vec<_>>())
+        run.readings.with(|all| {
+            let adds = |i: usize| {
+                i < curves
+                    || i == 0
+                    || (i == 1 && (all[0].value.is_none() || all[1].value != all[0].value))
+            };
+            let shown = (0..all.len()).take_while(|&i| adds(i));
+            shown.map(|i| all[i].name.clone()).collect::<Vec<_>>()
+        })
     });
     // The color of its line, where there is another one.
     let keyed = memo(move || names.with(|names| names.len().min(curves)) > 1);
