@@ -106,8 +106,11 @@ pub fn ChapterFrame(
     use_aim(beats.number, told.iter().map(|beat| beat.aim).collect());
     let alerts = ViewFn::from(move || alerts(chapter));
     if embedded {
-        // The host's page keys reach an embedded stage that has the focus.
-        use_page_keys(beats, || {});
+        // A stage that shows an idea can be led on from there. Any other leaves the keys to its host, whose
+        // page they scroll: of a story that nobody sees they would change the views.
+        if store.link.with_untracked(|link| link.idea > 0) {
+            use_page_keys(beats, || {});
+        }
         let controls = !hidden.contains(&Part::Controls);
         return view! {
             <main id="main" class="embed" data-testid=testid data-answers=answers>

@@ -21,7 +21,7 @@ use crate::{
     controls::use_timer,
     kept::{self, KeptStudy},
     questions::Questions,
-    reactive::{effect, memo},
+    reactive::{effect, effect_with_last, memo},
     store::{Device, Opened, Opening, Source, Store, Told},
     worker::{Deaths, EngineRoom, SharedEngine},
 };
@@ -193,6 +193,15 @@ impl Lab {
                 if !store.watched.get() {
                     lab.keep(true);
                 }
+            });
+            // Who goes on in the story has read what was said of the models.
+            let idea = memo(move || store.link.with(|link| link.idea));
+            effect_with_last(move |last| {
+                let now = idea.get();
+                if last.is_some_and(|last| last != now) {
+                    lab.say(None);
+                }
+                now
             });
             let is_long_away = is_away_for(active, ASLEEP);
             effect(move || {

@@ -35,7 +35,7 @@ const VIEW: &str = "view";
 const SETTLED: Duration = Duration::from_millis(140);
 /// How far below the column's top a beat that is brought into view begins, as a share of its height.
 const LEAD: f64 = 0.2;
-/// As far down, as a part of its height, one reads before anything was scrolled.
+/// As far down, as a part of its height, one reads.
 const READ: f64 = 0.3;
 
 /// What decides the model of a link.
@@ -473,23 +473,24 @@ fn bring_back(column: &HtmlElement, part: &Element, down: f64) {
     }
 }
 
-/// The beat at the line that is read: at the column's foot when it is scrolled to its end, at half its
-/// height when it is scrolled to its middle, and never above [`READ`].
+/// The beat at the line that is read: at [`READ`] of the column's height, and in the last screen on its way to
+/// the foot, so that the last beat has its turn.
 fn beat_read(column: &HtmlElement) -> Option<u32> {
     let rect = column.get_bounding_client_rect();
-    let (top, bottom, share) = match Scroller::of(column) {
+    let (top, bottom, left, all) = match Scroller::of(column) {
         Scroller::Column => {
-            let all = f64::from(column.scroll_height() - column.client_height());
-            (rect.top(), rect.bottom(), f64::from(column.scroll_top()) / all)
+            let all = column.scroll_height() - column.client_height();
+            (rect.top(), rect.bottom(), all - column.scroll_top(), all)
         }
         Scroller::Page => {
             let page = document().document_element()?;
-            let all = f64::from(page.scroll_height() - page.client_height()).max(1.0);
-            let down = window().scroll_y().unwrap_or_default();
-            (stage_foot(), f64::from(page.client_height()), down / all)
+            let all = page.scroll_height() - page.client_height();
+            let down = window().scroll_y().unwrap_or_default() as i32;
+            (stage_foot(), f64::from(page.client_height()), all - down, all)
         }
     };
-    let line = top + (bottom - top) * share.clamp(READ, 1.0);
+    let height = bottom - top;
+    let line = top + height * read_at(left.into(), all.into(), height);
     let beats = column.query_selector_all("[data-beat]").ok()?;
     let mut found = None;
     for i in 0..beats.length() {
@@ -501,11 +502,25 @@ fn beat_read(column: &HtmlElement) -> Option<u32> {
     found
 }
 
+/// Where in a column of this height the line is that is read, as a share: so much is `left` to scroll of `all`.
+fn read_at(left: f64, all: f64, height: f64) -> f64 {
+    if all > 0.0 { (1.0 - left / all.min(height)).clamp(READ, 1.0) } else { READ }
+}
+
 #[cfg(test)]
 mod tests {
     use unroll_protocol::link::Chapter;
 
     use super::*;
+
+    #[test]
+    fn the_line_that_is_read_sinks_to_the_foot_in_the_last_screen_alone() {
+        let long = |left| read_at(left, 4000.0, 500.0);
+        assert_eq!([4000.0, 500.0, 250.0, 0.0].map(long), [READ, READ, 0.5, 1.0]);
+        let short = |left| read_at(left, 200.0, 500.0);
+        assert_eq!([200.0, 100.0, 0.0].map(short), [READ, 0.5, 1.0]);
+        assert_eq!(read_at(0.0, 0.0, 500.0), READ);
+    }
 
     fn rnn() -> Link {
         Link { chapter: Chapter::Rnn, ..Link::default() }

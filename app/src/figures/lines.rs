@@ -169,10 +169,7 @@ pub fn LinesBox(
         xs.with_untracked(|xs| nearest(xs, x).map(|i| xs[i]))
     };
     let step = move |(key, x): (String, f64)| {
-        xs.with_untracked(|xs| {
-            let page = (xs.len().saturating_sub(1) / 20).max(1);
-            step_along(&key, nearest(xs, x)?, xs.len(), page).map(|i| xs[i])
-        })
+        xs.with_untracked(|xs| step_along(&key, nearest(xs, x)?, xs.len()).map(|i| xs[i]))
     };
     let reader = Reading {
         pointing,

@@ -225,22 +225,20 @@ pub fn offset(e: &MouseEvent) -> (f64, f64) {
     (f64::from(e.offset_x()), f64::from(e.offset_y()))
 }
 
-/// Where a key leads from `at` among `count` places in a row, `page` at a time.
-pub fn step_along(key: &str, at: usize, count: usize, page: usize) -> Option<usize> {
+/// Where a key leads from `at` among `count` places in a row. Page Up and Page Down are the story's: who
+/// presents has clicked on a figure a moment ago.
+pub fn step_along(key: &str, at: usize, count: usize) -> Option<usize> {
     let last = count.checked_sub(1)?;
     Some(match key {
         "ArrowLeft" | "ArrowDown" => at.saturating_sub(1),
         "ArrowRight" | "ArrowUp" => (at + 1).min(last),
-        "PageDown" => at.saturating_sub(page),
-        "PageUp" => (at + page).min(last),
         "Home" => 0,
         "End" => last,
         _ => return None,
     })
 }
 
-/// Where a key leads from a row and column among so many. Page Up and Page Down are the story's: who
-/// presents has clicked on a cell a moment ago.
+/// Where a key leads from a row and column among so many.
 pub fn step_cell(
     key: &str,
     (row, column): (usize, usize),
@@ -262,12 +260,11 @@ pub fn step_cell(
 fn step_row(key: &str, at: usize, count: usize, upright: bool) -> Option<usize> {
     let key = match key {
         "ArrowUp" | "ArrowDown" if !upright => return None,
-        "PageUp" | "PageDown" => return None,
         "ArrowUp" => "ArrowLeft",
         "ArrowDown" => "ArrowRight",
         key => key,
     };
-    step_along(key, at, count, 1)
+    step_along(key, at, count)
 }
 
 /// Gives the focus to the `at`-th element within `row`.
@@ -301,10 +298,10 @@ mod tests {
 
     #[test]
     fn keys_lead_to_neighbors_and_stop_at_the_ends() {
-        let along = |key| step_along(key, 3, 40, 5);
-        assert_eq!([along("ArrowLeft"), along("ArrowUp"), along("PageDown")], [2, 4, 0].map(Some));
-        assert_eq!([along("Home"), along("End"), along("PageUp")], [0, 39, 8].map(Some));
-        assert_eq!((along("x"), step_along("Home", 0, 0, 1)), (None, None));
+        let along = |key| step_along(key, 3, 40);
+        assert_eq!([along("ArrowLeft"), along("ArrowUp")], [2, 4].map(Some));
+        assert_eq!([along("Home"), along("End"), along("PageUp")], [Some(0), Some(39), None]);
+        assert_eq!((along("x"), step_along("Home", 0, 0)), (None, None));
         let row = |key, upright| step_row(key, 1, 3, upright);
         assert_eq!([row("ArrowUp", true), row("ArrowDown", true)], [Some(0), Some(2)]);
         assert_eq!([row("ArrowUp", false), row("PageUp", true)], [None; 2]);

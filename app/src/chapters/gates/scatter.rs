@@ -249,7 +249,7 @@ pub fn ScatterFigure(
     let step = move |(key, now): (String, usize)| {
         let order = order();
         let at = order.iter().position(|&p| p == now).unwrap_or(0);
-        step_along(&key, at, order.len(), 1).map(|to| order[to])
+        step_along(&key, at, order.len()).map(|to| order[to])
     };
     let reader = Reading {
         pointing,

@@ -159,8 +159,6 @@ pub fn ClockFigure(
         let to = match e.key().as_str() {
             "ArrowRight" | "ArrowUp" => at.saturating_add(1),
             "ArrowLeft" | "ArrowDown" => at.saturating_sub(1),
-            "PageUp" => at.saturating_add(10),
-            "PageDown" => at.saturating_sub(10),
             "Home" => 0,
             _ => return,
         };

@@ -51,7 +51,7 @@ pub fn OtherMachine(machine: Machine) -> impl IntoView {
         pointing,
         hit: Callback::new(move |event: MouseEvent| hit(machine, &event)),
         start: Callback::new(move |()| Some(pointing.shown_untracked().unwrap_or(0))),
-        step: Callback::new(move |(key, at): (String, usize)| step_along(&key, at, list.len(), 4)),
+        step: Callback::new(move |(key, at): (String, usize)| step_along(&key, at, list.len())),
         pick: Some(Callback::new(move |part| pointing.toggle_pin(part))),
         tap_reads: true,
         focus_reads: true,
