@@ -241,6 +241,10 @@ test("by keyboard alone: chips, a kept character, a cell", async (t) => {
   await page.keyboard.press("Enter");
   await byId(page, "cell-inspector").waitFor();
   await eventually(async () => parameter(page, "alignment-key") === "1");
+  // From there the keyboard goes back to the cells.
+  await eventually(() => page.evaluate(() => document.activeElement?.closest(".alignment-score") !== null), "the inspector has the focus");
+  await page.keyboard.press("Escape");
+  await eventually(async () => (await focused()) === "alignment-weights-cells", "the matrix has it again");
 });
 
 test("each view comes on show and is live", async (t) => {

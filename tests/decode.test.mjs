@@ -205,6 +205,19 @@ test("on a phone no picture makes its view grow, and the sliders stay in sight",
   assert.equal((await ends()).last, last, "also where it scrolls");
 });
 
+test("on a phone the line that is drawn on is above the sliders where the story tells of it", async (t) => {
+  for (const [width, height] of [[390, 844], [320, 640]]) {
+    const page = await site.open(t, `?chapter=decode${SMALL}&idea=2`, { viewport: { width, height }, isMobile: true, hasTouch: true });
+    await live(page, "decode");
+    // The line is at the foot of the picture.
+    await eventually(() => page.evaluate(() => {
+      const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+      const [picture, sliders] = [box('[data-testid="decode-picture"]'), box(".decode-side")];
+      return picture.bottom <= sliders.top + 4 && picture.bottom > sliders.top - 60;
+    }), `the line is in sight at ${width}`);
+  }
+});
+
 test("the picture is read by keyboard alone", async (t) => {
   const page = await open(t);
   await byId(page, "decode-picture").focus();

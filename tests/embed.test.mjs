@@ -1,8 +1,10 @@
 // The embedding contract: one figure in somebody else's page.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "./harness.mjs";
 
-import { CHAPTERS, accessibilityProblems, eventually, numberUntil, openView, paused, settled, useSite, views } from "./harness.mjs";
+import { CHAPTERS, accessibilityProblems, byId, eventually, numberUntil, openView, paused, settled, useSite, views } from "./harness.mjs";
 
 const site = useSite({ cors: true });
 const SMALL = "embed=1&layers=1&heads=2&width=16&context=32&batch=4";
@@ -178,6 +180,15 @@ function cut([main, scrolls, smallest]) {
   return problems;
 }
 
+const SETTINGS = readFileSync(join(import.meta.dirname, "../SETTINGS.md"), "utf8");
+
+/** The row of SETTINGS.md with the views of a chapter. */
+function documentedViews(chapter) {
+  const row = SETTINGS.split("\n").find((line) => line.startsWith(`| \`${chapter}\` | \``));
+  assert(row, `SETTINGS.md lists the views of ${chapter}`);
+  return row.split(" | ")[1];
+}
+
 for (const chapter of CHAPTERS) {
   test(`${chapter}: in a small frame each view has its figure whole, with the time bar`, async (t) => {
     // The chapter opens with the whole sentence, which scrolls in so narrow a frame.
@@ -187,6 +198,10 @@ for (const chapter of CHAPTERS) {
     await paused(page);
     const problems = [];
     const all = await views(page);
+    const documented = documentedViews(chapter);
+    assert.deepEqual([...documented.matchAll(/`([^`]+)`/g)].map(([, name]) => name), all);
+    const named = await page.locator(".view-tab").evaluateAll((tabs) => tabs.map((tab) => `\`${tab.id.replace("view-", "")}\` ${tab.dataset.title}`));
+    for (const tab of named) assert(documented.split("; ").includes(tab), `${tab} in ${documented}`);
     for (const size of FRAMES) {
       await page.setViewportSize(size);
       for (const view of all) {
@@ -212,6 +227,11 @@ test("the view is chosen by the address and by a message, and any figure of a ch
     await say(page, { unroll: 1, type: "set", settings: { view } });
     await frame.locator(`.view[data-view="${view}"]`).waitFor();
   }
+  await page.evaluate(() => (window.heard = []));
+  await say(page, { unroll: 1, type: "set", settings: { view: "moon", seed: 2 } });
+  const refused = await hear(page, (m) => m.type === "error");
+  assert.equal(refused.message, `There is no view “moon” in this chapter; there is: ${views.join(", ")}.`);
+  assert.equal(await frame.locator(`.view[data-view="${views.at(-1)}"]`).count(), 1, "nothing is changed");
   await say(page, { unroll: 1, type: "set", settings: { view: "" } });
   await frame.locator(`.view[data-view="${views[0]}"] .figure[data-state="live"]`).first().waitFor();
   await settled(frame);
@@ -223,6 +243,38 @@ test("the view is chosen by the address and by a message, and any figure of a ch
   await say(page, { unroll: 1, type: "export", figure: "moon" });
   const { message } = await hear(page, (m) => m.type === "error");
   assert.match(message, /no figure “moon” on the stage; there is: .*\w/);
+});
+
+test("“Share” copies the figure as an iframe: what the link says, alone", async (t) => {
+  const page = await site.open(t, "?chapter=gates&gates-units=6&view=circuit&step=2");
+  await numberUntil(page, "loss-step", (step) => step === 2, "2");
+  await paused(page);
+  await byId(page, "copy-link").click();
+  const field = byId(page, "link-address");
+  const link = new URL(await field.inputValue());
+  await byId(page, "link-framed").click();
+  await eventually(async () => (await field.inputValue()).startsWith("<iframe "), "an iframe");
+  const html = await field.inputValue();
+  const frame = await page.evaluate((html) => {
+    const { src, title, width, height } = new DOMParser().parseFromString(html, "text/html").querySelector("iframe");
+    return { src, title, width, height };
+  }, html);
+  assert.match(frame.title, /: Circuit$/);
+  assert.deepEqual([frame.width, frame.height], ["720", "480"]);
+  const src = new URL(frame.src);
+  assert.equal(src.searchParams.get("embed"), "1");
+  src.searchParams.delete("embed");
+  assert.deepEqual([...src.searchParams].sort(), [...link.searchParams].sort());
+  assert.deepEqual([src.searchParams.get("view"), src.searchParams.get("step")], ["circuit", "2"]);
+  assert.equal(src.hash, link.hash);
+  await byId(page, "link-framed").click();
+  await eventually(async () => (await field.inputValue()) === link.href, "the link again");
+
+  // In a page of somebody else it is the figure, trained as far.
+  const other = await site.open(t, site.host(`<!doctype html><html lang="en"><title>A course</title><main><h1>Lesson</h1>${html}</main></html>`));
+  const inside = other.frames()[1];
+  await inside.locator('.view[data-view="circuit"]').waitFor();
+  await numberUntil(inside, "loss-step", (step) => step === 2, "2");
 });
 
 test("only the parent is listened to", async (t) => {
@@ -241,6 +293,7 @@ test("settings can be set and parts hidden", async (t) => {
   const frame = page.frames()[1];
   assert.equal(await frame.locator('[data-testid="train-toggle"]').count(), 0);
   assert.equal(await frame.locator('[data-testid="figure-loss"]').count(), 0);
+  assert.deepEqual(await views(frame), ["attention", "heads", "next", "batch"]);
   assert.equal(await frame.locator("html").getAttribute("data-theme"), "dark");
   await say(page, { unroll: 1, type: "set", settings: { width: 32 } });
   await eventually(async () => {
@@ -250,4 +303,20 @@ test("settings can be set and parts hidden", async (t) => {
     return (typeof data === "string" ? JSON.parse(data) : data).experiment.gpt.width === 32;
   }, "a model of width 32");
   assert.deepEqual(await accessibilityProblems(frame), []);
+});
+
+test("what a frame hides is hidden in every chapter", async (t) => {
+  const chapter = "chapter=rnn&embed=1";
+  const shown = async (query) => {
+    const page = await site.open(t, `?${query}`);
+    await byId(page, "chapter-rnn").waitFor();
+    await settled(page);
+    const parts = ["source-open", "settings-open", "train-toggle", "loss-value"];
+    const there = await Promise.all(parts.map(async (part) => ((await byId(page, part).count()) ? [part] : [])));
+    return there.flat();
+  };
+  assert.deepEqual(await shown(chapter), ["source-open", "settings-open", "train-toggle", "loss-value"]);
+  assert.deepEqual(await shown(`${chapter}&hide=text,loss`), ["settings-open", "train-toggle"]);
+  assert.deepEqual(await shown(`${chapter}&hide=controls`), []);
+  assert.equal((await shown(`chapter=rnn&hide=controls,text`)).length, 4, "without embed=1 nothing is");
 });

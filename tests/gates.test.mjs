@@ -356,6 +356,13 @@ test("odd sentences: empty, unknown, too long, the text of the learner", async (
   await eventually(async () => /of 6 answers/.test(await outcome(page)));
 });
 
+test("on a phone nothing slides sideways while gates are held", async (t) => {
+  const page = await open(t, "&idea=5", { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+  await eventually(async () => /^Choose a cell to hold/.test(await page.locator(".gates-foot > .view-note").textContent()));
+  const [all, seen] = await page.locator(".view").evaluate((view) => [view.scrollWidth, view.clientWidth]);
+  assert.equal(all, seen);
+});
+
 test("beside a twin the choices take a second line, and none is cut", async (t) => {
   const page = await site.open(t, "?chapter=gates&twin=gates-cell:gru", { viewport: { width: 1280, height: 720 } });
   const bars = page.locator(".gates-bar");

@@ -74,6 +74,49 @@ test("a model that was saved goes on elsewhere, to the same losses", async (t) =
   await numberUntil(other, "loss-step", (step) => step === 2, "2");
 });
 
+test("a model is opened with the built-in text that it learned, which stays while it trains on", async (t) => {
+  const page = await opened(t, `${SMALL}&corpus=names`);
+  await stepTo(page, 4);
+  const { name, bytes } = await saved(page, true);
+  await stepTo(page, 6);
+  const wanted = await loss(page);
+  const other = await opened(t);
+  const text = byId(other, "source-open");
+  assert.match(await text.textContent(), /Tales/);
+  await choose(other, { name, mimeType: "", buffer: bytes });
+  await numberUntil(other, "loss-step", (step) => step === 4, "4");
+  await eventually(async () => (await text.textContent()).includes("Names"), "the text it learned");
+  await closeSettings(other);
+  await settled(other);
+  assert.equal(await byId(other, "probe-input").inputValue(), await byId(page, "probe-input").inputValue());
+  const { labels } = (await exported(other, "attention")).axes[0];
+  assert(labels.length > 1 && !labels.includes("\ufffd"), `it knows its text: ${labels}`);
+  await stepTo(other, 6);
+  assert.equal(await loss(other), wanted);
+});
+
+test("a model whose text is not here says so before it trains on another", async (t) => {
+  const page = await opened(t);
+  const file = { name: "numbers.txt", mimeType: "text/plain", buffer: Buffer.from("one 1, two 2, three 3, four 4.\n".repeat(60)) };
+  await openSettings(page, "source");
+  await byId(page, "text-open").setInputFiles(file);
+  await eventually(async () => (await byId(page, "source-open").textContent()).includes("numbers"));
+  await closeSettings(page);
+  await settled(page);
+  await stepTo(page, 2);
+  const { name, bytes } = await saved(page, true);
+  const other = await opened(t);
+  await choose(other, { name, mimeType: "", buffer: bytes });
+  await said(other, "This model learned “numbers.txt”, a text that is not in its file. Training goes on with the text of this page, “Tales”; characters that the model doesn’t know become □.");
+  await numberUntil(other, "loss-step", (step) => step === 2, "2");
+  // Its own page has the text: nothing is to be said.
+  await closeNotices(page);
+  await stepTo(page, 3);
+  await choose(page, { name, mimeType: "", buffer: bytes });
+  await numberUntil(page, "loss-step", (step) => step === 2, "2");
+  assert.equal(await page.locator('[data-testid="notice"]', { hasText: "not in its file" }).count(), 0);
+});
+
 test("a model that reads byte pairs is saved with its tokenizer, and goes on to the same losses", async (t) => {
   const page = await opened(t, `${SMALL}&tokens=pairs&merges=40`);
   await stepTo(page, 4);

@@ -146,6 +146,17 @@ test("on a phone every encoding and the figure that a beat speaks of are in sigh
   await eventually(() => inSight("figure-clock"));
 });
 
+test("on a phone that lies on its side the two orders have their rows", async (t) => {
+  const page = await site.open(t, "?chapter=position&idea=2", {
+    viewport: { width: 844, height: 390 }, isMobile: true, hasTouch: true,
+  });
+  await live(page, "position-sums");
+  await eventually(() => page.locator(".view .matrix-scroller").evaluate((room) => {
+    // The axis and three rows.
+    return room.clientHeight >= 80;
+  }), "the rows have height");
+});
+
 test("hands turn with the position, and one turn shifts them all", async (t) => {
   const page = await trained(t, "turn");
   await live(page, "clock");

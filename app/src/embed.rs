@@ -244,9 +244,12 @@ fn obey(
     }
     match (request, subject) {
         (Request::Export(figure), _) => export(figure)?,
-        (Request::Set(changes), Subject::Gpt) => set(store, &changes)?,
-        (Request::Set(changes), Subject::Chapter(_) | Subject::Drawings(_)) => {
-            set_chapter(store, &changes)
+        (Request::Set(changes), subject) => {
+            require_view(store, &changes)?;
+            match subject {
+                Subject::Gpt => set(store, &changes)?,
+                Subject::Chapter(_) | Subject::Drawings(_) => set_chapter(store, &changes),
+            }
         }
         (Request::Run, Subject::Gpt) => store.run(),
         (Request::Run, Subject::Chapter(lab)) => lab.run(),
@@ -264,6 +267,18 @@ fn obey(
         }
     }
     Ok(())
+}
+
+/// Refuses a view that the chapter on show does not have; without a name it is the first.
+fn require_view(store: Store, changes: &Changes) -> Result<(), String> {
+    let Some(view) = changes.view().filter(|view| !view.is_empty()) else { return Ok(()) };
+    store.views.with_value(|views| match views.contains(&view) {
+        true => Ok(()),
+        false => Err(format!(
+            "There is no view “{view}” in this chapter; there is: {}.",
+            views.join(", ")
+        )),
+    })
 }
 
 /// Settings of a chapter act at once, each as its control does.

@@ -109,6 +109,8 @@ pub struct Store {
     questions: Questions,
     /// The link that a reader has in mind who is told only the beat in focus: what links leave out.
     pub usual: RwSignal<Link>,
+    /// Names of the views that the chapter on show has.
+    pub views: StoredValue<Vec<&'static str>>,
     /// How the chapter on show was reached, until it has taken that up.
     way: StoredValue<Option<Way>>,
     /// Why this device; shown with it.
@@ -177,6 +179,7 @@ impl Store {
             opened_study: Trigger::new(),
             questions,
             usual: RwSignal::new(Link::default()),
+            views: StoredValue::default(),
             way: StoredValue::new(Some(Way::Address(given))),
             device_note: RwSignal::new(None),
             engine,

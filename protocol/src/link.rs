@@ -294,6 +294,11 @@ impl Link {
         self
     }
 
+    /// Whether an embedded figure goes without this part.
+    pub fn hides(&self, part: Part) -> bool {
+        self.embed && self.hide.contains(&part)
+    }
+
     /// The experiment of the GPT lab that this link describes.
     pub fn experiment(&self) -> ExperimentSpec {
         self.gpt.spec(self.seed)

@@ -64,7 +64,7 @@ fn chapter() -> AnyView {
 #[component]
 fn Chapter() -> impl IntoView {
     let store = expect_context::<Store>();
-    let shows = move |part| store.link.with_untracked(|link| !link.hide.contains(&part));
+    let shows = move |part| store.link.with_untracked(|link| !link.hides(part));
     // A token that is chosen stays chosen in every view of the sentence.
     let length = memo(move || store.trace.read(|trace| trace.tokens.len()).unwrap_or_default());
     let selection = Selection::new(length);

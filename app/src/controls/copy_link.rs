@@ -87,7 +87,13 @@ async fn copy(shared: Shared, lab: Option<Lab>) {
             "The part of the page that puts your text into the link could not be loaded. Are you offline?",
         );
     }
-    let offer = Offer { link: StoredValue::new(link), step, pace, trains: RwSignal::new(step > 0) };
+    let offer = Offer {
+        link: StoredValue::new(link),
+        step,
+        pace,
+        trains: RwSignal::new(step > 0),
+        framed: RwSignal::new(false),
+    };
     copied.try_set(false);
     let field = Field::new();
     shown.try_set(Some(Arc::new(move || popup(shared, offer, field))));
@@ -117,19 +123,43 @@ struct Offer {
     pace: Option<f32>,
     /// Whether it is to train there.
     trains: RwSignal<bool>,
+    /// Whether it is an iframe around the figure, for another page.
+    framed: RwSignal<bool>,
 }
 
 impl Offer {
     /// The link as it is offered now.
     fn share(self, store: Store) -> Share {
         let step = if self.trains.get() { self.step } else { 0 };
-        share_link(store, &Link { step, ..self.link.get_value() })
+        share_link(store, &Link { step, embed: self.framed.get(), ..self.link.get_value() })
+    }
+
+    /// What is to be copied.
+    fn text(self, share: &Share) -> String {
+        let address = share.absolute();
+        if self.framed.get() { iframe(&address, &self.title()) } else { address }
+    }
+
+    /// The chapter and its view on show, as a reader hears them who does not see the frame.
+    fn title(self) -> String {
+        let chapter = self.link.with_value(|link| chapters::info(link.chapter).title());
+        let tab = document().query_selector(".view-tab[aria-selected='true']").ok().flatten();
+        match tab.and_then(|tab| tab.text_content()) {
+            Some(view) => format!("{chapter}: {view}"),
+            None => chapter.to_owned(),
+        }
     }
 }
 
+/// A frame of the size in which every figure is whole. Neither an address nor a title has quotes.
+fn iframe(address: &str, title: &str) -> String {
+    let [address, title] = [address, title].map(|text| text.replace('&', "&amp;"));
+    format!(r#"<iframe src="{address}" title="{title}" width="720" height="480"></iframe>"#)
+}
+
 async fn put_on_clipboard(shared: Shared, offer: Offer, field: Field) {
-    let address = untrack(|| offer.share(shared.store)).absolute();
-    shared.copied.try_set(to_clipboard(&address).await);
+    let text = untrack(|| offer.text(&offer.share(shared.store)));
+    shared.copied.try_set(to_clipboard(&text).await);
     if let Some(field) = field.try_get_untracked().flatten() {
         field.select();
     }
@@ -142,16 +172,24 @@ fn popup(shared: Shared, offer: Offer, field: Field) -> AnyView {
     // As it was when the button was pressed: the model may train on meanwhile.
     let share = memo(move || {
         offer.trains.track();
+        offer.framed.track();
         untrack(|| offer.share(store))
     });
     let missing = move || {
         let share = share.get();
         untrack(|| left_out(store, &share, departed.get_untracked(), offer.trains.get()))
     };
-    let trains = move |event: ev::Event| {
-        offer.trains.set(event_target_checked(&event));
+    let copy = move || {
         shared.copied.set(false);
         wasm_bindgen_futures::spawn_local(put_on_clipboard(shared, offer, field));
+    };
+    let trains = move |event: ev::Event| {
+        offer.trains.set(event_target_checked(&event));
+        copy();
+    };
+    let framed = move |_| {
+        offer.framed.update(|framed| *framed = !*framed);
+        copy();
     };
     // The focus goes back to where it came from.
     let close = move || {
@@ -164,14 +202,16 @@ fn popup(shared: Shared, offer: Offer, field: Field) -> AnyView {
         <div class="popup" role="group" aria-label="Link to this experiment"
             on:keydown=move |event| if event.key() == "Escape" { close() }>
             <p role="status">
-                {move || if shared.copied.get() {
-                    "Link copied. It opens this experiment."
-                } else {
-                    "This link opens this experiment."
+                {move || match (offer.framed.get(), shared.copied.get()) {
+                    (false, true) => "Link copied. It opens this experiment.",
+                    (false, false) => "This link opens this experiment.",
+                    (true, true) => "Iframe copied. It shows this figure in a page of yours.",
+                    (true, false) => "This iframe shows this figure in a page of yours.",
                 }}
             </p>
             <input type="text" readonly node_ref=field data-testid="link-address"
-                aria-label="Link" prop:value=move || share.get().absolute()/>
+                aria-label=move || if offer.framed.get() { "Iframe" } else { "Link" }
+                prop:value=move || offer.text(&share.get())/>
             {(offer.step > 0).then(|| view! {
                 <label class="popup-choice">
                     <input type="checkbox" data-testid="link-trains" prop:checked=offer.trains on:change=trains/>
@@ -184,6 +224,9 @@ fn popup(shared: Shared, offer: Offer, field: Field) -> AnyView {
                     <ul>{missing.into_iter().map(|m| view! { <li>{m}</li> }).collect_view()}</ul>
                 </div>
             })}
+            <button type="button" class="button" data-testid="link-framed" on:click=framed>
+                {move || if offer.framed.get() { "Copy the link" } else { "Copy as iframe" }}
+            </button>
             <button type="button" class="button button-quiet" on:click=move |_| close()>"Close"</button>
         </div>
     }

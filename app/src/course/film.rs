@@ -10,7 +10,7 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use wasm_bindgen::{Clamped, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{CanvasRenderingContext2d, ImageData};
+use web_sys::{CanvasRenderingContext2d, HtmlImageElement, ImageData};
 
 use super::play::chosen;
 use crate::{
@@ -100,11 +100,8 @@ async fn shoot(
     let Some((last, _)) = moments.last() else { return Err("No moments are kept.".into()) };
     // A figure that shows the same at every moment is soon found out.
     let mut figure = Figure { picture, writers, questions, name: String::new() };
-    let camera = Camera::for_picture(&figure.at(*last, &|| told(0, moments.len())).await?).await?;
-    let at_last = camera.take(&figure.drawn()?).await?;
-    let mut film = apng::Film::default();
-    let (parts, mut bytes) = (js_sys::Array::new(), 0);
-    let mut before: Vec<u8> = Vec::new();
+    let at_last = image_of(figure.at(*last, &|| told(0, moments.len())).await?).await?;
+    let mut images = Vec::with_capacity(moments.len());
     for (number, (step, wait)) in moments.iter().enumerate() {
         let go_on = || told(number, moments.len());
         let svg = match figure.at(*step, &go_on).await {
@@ -113,21 +110,37 @@ async fn shoot(
             Err(Cut::Elsewhere) if !figure.is_kept(*step) => continue,
             Err(cut) => return Err(cut),
         };
-        let now = camera.take(&svg).await?;
-        let change = if before.is_empty() {
-            let area = apng::change(&now, &at_last, camera.width).map(|change| change.0);
+        let image = image_of(svg).await?;
+        if images.is_empty() && size_of(&image) == size_of(&at_last) {
+            let camera = Camera::for_pictures([&image])?;
+            let (first, last) = (camera.take(&image)?, camera.take(&at_last)?);
+            let area = apng::change(&first, &last, camera.width).map(|change| change.0);
             if area.is_none_or(|area| f64::from(area.y) >= camera.foot) {
                 return Err("This figure shows the same at every moment of the run.".into());
             }
+        }
+        let hold = if step == last { HOLDS } else { 0.0 };
+        images.push((image, wait + hold));
+    }
+    // Where the figure changes its size, each picture has room for the largest.
+    let camera = Camera::for_pictures(images.iter().map(|(image, _)| image))?;
+    let mut film = apng::Film::default();
+    let (parts, mut bytes) = (js_sys::Array::new(), 0);
+    let mut before: Vec<u8> = Vec::new();
+    for (image, wait) in &images {
+        if !told(images.len(), images.len()) {
+            return Err(Cut::Stopped);
+        }
+        let now = camera.take(image)?;
+        let change = if before.is_empty() {
             (camera.whole(), now.clone())
         } else {
             // A picture that is as the one before is one transparent pixel.
             let none = (Area { x: 0, y: 0, width: 1, height: 1 }, vec![0; 4]);
             apng::change(&before, &now, camera.width).unwrap_or(none)
         };
-        let hold = if step == last { HOLDS } else { 0.0 };
         let png = camera.png(change.0, change.1).await?;
-        let chunks = film.picture(&png, change.0, (wait + hold).round() as u16)?;
+        let chunks = film.picture(&png, change.0, wait.round() as u16)?;
         bytes += chunks.len();
         if bytes > MOST_BYTES {
             return Err("This film would be too large. Try a smaller figure.".into());
@@ -192,11 +205,16 @@ impl Figure {
     }
 }
 
-/// Turns SVGs of one size into pixels, and pixels into PNG files.
+/// In SVG units.
+fn size_of(image: &HtmlImageElement) -> (u32, u32) {
+    (image.natural_width(), image.natural_height())
+}
+
+/// Turns SVGs into pixels, and pixels into PNG files.
 struct Camera {
     context: CanvasRenderingContext2d,
-    /// In SVG units.
-    size: (u32, u32),
+    /// Pixels for each SVG unit.
+    scale: f64,
     width: u32,
     height: u32,
     /// Where the line at the foot begins.
@@ -204,16 +222,17 @@ struct Camera {
 }
 
 impl Camera {
-    async fn for_picture(svg: &str) -> Result<Self, Cut> {
-        let image = image_of(svg.to_owned()).await?;
-        let size = (image.natural_width(), image.natural_height());
-        let units = f64::from(size.0) * f64::from(size.1);
-        let scale = SCALE.min((MOST_PIXELS / units.max(1.0)).sqrt());
-        let pixels = |units: u32| ((f64::from(units) * scale).round() as u32).max(1);
-        let (width, height) = (pixels(size.0), pixels(size.1));
+    /// Has room for the largest of them.
+    fn for_pictures<'a>(
+        images: impl IntoIterator<Item = &'a HtmlImageElement>,
+    ) -> Result<Self, Cut> {
+        let sizes = images.into_iter().map(size_of);
+        let most = sizes.fold((1, 1), |most, size| (most.0.max(size.0), most.1.max(size.1)));
+        let scale = SCALE.min((MOST_PIXELS / (f64::from(most.0) * f64::from(most.1))).sqrt());
+        let (width, height) = (scaled(most.0, scale), scaled(most.1, scale));
         let (_, context) = canvas_of_size(width, height)?;
         let foot = f64::from(height) - FOOT * scale;
-        Ok(Self { context, size, width, height, foot })
+        Ok(Self { context, scale, width, height, foot })
     }
 
     fn whole(&self) -> Area {
@@ -221,16 +240,18 @@ impl Camera {
     }
 
     /// The picture's RGBA pixels.
-    async fn take(&self, svg: &str) -> Result<Vec<u8>, Cut> {
-        let image = image_of(svg.to_owned()).await?;
-        if (image.natural_width(), image.natural_height()) != self.size {
-            return Err("This figure changes size during the run, so it can’t be filmed.".into());
-        }
+    fn take(&self, image: &HtmlImageElement) -> Result<Vec<u8>, Cut> {
         let (width, height) = (f64::from(self.width), f64::from(self.height));
+        let size = size_of(image);
+        let size = (scaled(size.0, self.scale), scaled(size.1, self.scale));
+        let (own_width, own_height) = (f64::from(size.0), f64::from(size.1));
         self.context.clear_rect(0.0, 0.0, width, height);
-        self.context
-            .draw_image_with_html_image_element_and_dw_and_dh(&image, 0.0, 0.0, width, height)?;
-        Ok(self.context.get_image_data(0.0, 0.0, width, height)?.data().0)
+        self.context.draw_image_with_html_image_element_and_dw_and_dh(
+            image, 0.0, 0.0, own_width, own_height,
+        )?;
+        let mut pixels = self.context.get_image_data(0.0, 0.0, width, height)?.data().0;
+        fill_around(&mut pixels, self.width, size);
+        Ok(pixels)
     }
 
     /// These pixels as a PNG file.
@@ -242,5 +263,36 @@ impl Camera {
         context.put_image_data(&data, 0.0, 0.0)?;
         let bytes = JsFuture::from(png_of(&canvas).await?.array_buffer()).await?;
         Ok(js_sys::Uint8Array::new(&bytes).to_vec())
+    }
+}
+
+fn scaled(units: u32, scale: f64) -> u32 {
+    ((f64::from(units) * scale).round() as u32).max(1)
+}
+
+/// Gives what is right of a picture of this size and below it the color of its first pixel, which is paper.
+/// The RGBA pixels are `width` in a row.
+fn fill_around(pixels: &mut [u8], width: u32, size: (u32, u32)) {
+    let (pixels, _) = pixels.as_chunks_mut::<4>();
+    let paper = pixels[0];
+    for (y, row) in pixels.chunks_mut(width as usize).enumerate() {
+        let drawn = if y < size.1 as usize { size.0 as usize } else { 0 };
+        row[drawn..].fill(paper);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_smaller_picture_has_its_paper_around_it() {
+        let [paper, ink, none] = [[9; 4], [1; 4], [0; 4]];
+        let mut pixels = [paper, ink, none, none, none, none].concat();
+        fill_around(&mut pixels, 3, (2, 1));
+        assert_eq!(pixels, [paper, ink, paper, paper, paper, paper].concat());
+        let whole = pixels.clone();
+        fill_around(&mut pixels, 3, (3, 2));
+        assert_eq!(pixels, whole);
     }
 }

@@ -70,8 +70,8 @@ pub fn ChapterFrame(
     }
     let store = expect_context::<Store>();
     let labs = expect_context::<Labs>();
-    let (chapter, embedded, hidden) =
-        store.link.with_untracked(|l| (l.chapter, l.embed, l.hide.clone()));
+    let (chapter, embedded, controls) =
+        store.link.with_untracked(|l| (l.chapter, l.embed, !l.hides(Part::Controls)));
     let lab = labs.of(chapter);
     let info = chapters::info(chapter);
     // A chapter's own models take theirs when they are built.
@@ -111,7 +111,6 @@ pub fn ChapterFrame(
         if store.link.with_untracked(|link| link.idea > 0) {
             use_page_keys(beats, || {});
         }
-        let controls = !hidden.contains(&Part::Controls);
         return view! {
             <main id="main" class="embed" data-testid=testid data-answers=answers>
                 <Stage views settings model run alerts foot ways_back=false controls/>

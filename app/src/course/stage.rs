@@ -1,7 +1,11 @@
 //! The stage: the chapter's views as tabs, the one on show, the settings, and the time bar.
 
 use leptos::{context::Provider, ev, html, prelude::*};
-use unroll_protocol::{Link, StudySpec, link::Chapter, study};
+use unroll_protocol::{
+    Link, StudySpec,
+    link::{Chapter, Part},
+    study,
+};
 use wasm_bindgen::JsCast;
 
 use super::{
@@ -73,7 +77,8 @@ pub fn Stage(
     let store = expect_context::<Store>();
     let labs = expect_context::<Labs>();
     let chapter = store.link.with_untracked(|link| link.chapter);
-    let uses_text = chapters::info(chapter).uses_text;
+    let uses_text = chapters::info(chapter).uses_text
+        && !store.link.with_untracked(|link| link.hides(Part::Text));
     // What comes from elsewhere learns nothing here, and has no twin.
     let given = memo(move || chapter.shows_lab() && store.is_given());
     let names: Vec<&'static str> = views.iter().map(|view| view.id).collect();
@@ -90,6 +95,7 @@ pub fn Stage(
         store.notify(Severity::Refusal, sentence);
         store.link.update(|link| link.view.clear());
     }
+    store.views.set_value(names.clone());
     let names = StoredValue::new(names);
     let choose = move |index: usize| {
         let id = names.with_value(|names| names[index]);

@@ -185,6 +185,11 @@ impl Beats {
         self.wanted.notify();
     }
 
+    /// Whether the beat has a stage of its own.
+    pub fn sets_stage(self, number: u32) -> bool {
+        self.set_of(number).is_some()
+    }
+
     /// Whether showing the beat leaves the model that trains as it is.
     pub fn keeps_model(self, number: u32) -> bool {
         let Some(set) = self.set_of(number) else { return false };

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use leptos::{context::Provider, ev, html, prelude::*};
-use unroll_protocol::RunState;
+use unroll_protocol::{RunState, link::Part};
 use wasm_bindgen::JsCast;
 
 use super::{
@@ -17,6 +17,7 @@ use crate::{
     fetched::{Fetch, Settled, View, fetched, part},
     figures::{percent, reading::is_shortcut, use_frame, use_visible},
     reactive::memo,
+    store::Store,
 };
 
 /// The track's own units; it is stretched to its room.
@@ -26,6 +27,8 @@ const HEIGHT: f64 = 100.0;
 /// The time bar of a run. Space trains or pauses while no control has the focus.
 #[component]
 pub fn TimeBar(run: Run) -> impl IntoView {
+    let without_loss = expect_context::<Store>().link.with_untracked(|link| link.hides(Part::Loss));
+    let run = if without_loss { run.without_loss() } else { run };
     let listener = window_event_listener(ev::keydown, move |event| {
         if event.key() == " "
             && !is_shortcut(&event)

@@ -140,7 +140,10 @@ fn parsed(message: &Outgoing) -> Json {
 mod tests {
     use unroll_protocol::{Link, link::settings};
 
-    use super::{super::request::parse_request, *};
+    use super::{
+        super::request::{ADDRESS_ONLY, parse_request},
+        *,
+    };
 
     #[test]
     fn messages_are_versioned_json() {
@@ -165,7 +168,7 @@ mod tests {
         let mut settings =
             parsed(&Outgoing::Ready { settings, figures: vec![] })["settings"].clone();
         assert_eq!(settings["lr"], json!(0.005));
-        for name in ["chapter", "device", "adapter", "autostart", "step", "embed"] {
+        for name in ADDRESS_ONLY {
             settings.as_object_mut().and_then(|s| s.remove(name)).expect("a setting");
         }
         let set = json!({"unroll": 1, "type": "set", "settings": settings}).to_string();

@@ -11,7 +11,8 @@ use super::VERSION;
 /// Longest message read, in bytes. All settings together take under a kilobyte.
 pub const MOST_BYTES: usize = 64 * 1024;
 /// Settings decided when the page opens: a host puts them into the address of its frame.
-const ADDRESS_ONLY: [&str; 6] = ["chapter", "device", "adapter", "autostart", "step", "embed"];
+pub const ADDRESS_ONLY: [&str; 8] =
+    ["chapter", "device", "adapter", "idea", "autostart", "step", "embed", "hide"];
 
 /// A change of settings; each was read by its row of the table.
 pub struct Changes(Vec<(&'static Setting, Value)>);
@@ -22,6 +23,14 @@ impl Changes {
         for (setting, value) in &self.0 {
             (setting.set)(link, value.clone());
         }
+    }
+
+    /// The view that is asked for, if one is; which there are, only the chapter knows.
+    pub fn view(&self) -> Option<&str> {
+        self.0.iter().find_map(|(setting, value)| match value {
+            Value::Word(view) if setting.name == "view" => Some(view.as_str()),
+            _ => None,
+        })
     }
 
     /// The rows that are changed.
@@ -166,7 +175,7 @@ mod tests {
     #[test]
     fn settings_go_through_the_table() {
         let json = r#"{"unroll":1,"type":"set","settings":
-            {"layers":3,"lr":0.01,"tied":true,"heads":"2","hide":["text","loss"],"corpus":"names"}}"#;
+            {"layers":3,"lr":0.01,"tied":true,"heads":"2","off":["1.2","2.1"],"view":"next"}}"#;
         let Ok(Request::Set(changes)) = parse_request(json) else { panic!("not taken") };
         let mut link = Link::default();
         changes.apply(&mut link);
@@ -174,7 +183,7 @@ mod tests {
             (link.gpt.layers, link.gpt.heads, link.gpt.learning_rate, link.gpt.tied),
             (3, 2, 0.01, true)
         );
-        assert_eq!(link.hide.len(), 2);
+        assert_eq!((link.off.len(), changes.view()), (2, Some("next")));
         assert_eq!(changes.names().count(), 6);
     }
 
@@ -208,8 +217,8 @@ mod tests {
             &set(r#"{"layers":1e400}"#),
             &set(r#"{"layers":null}"#),
             &set(r#"{"lr":"NaN"}"#),
-            &set(r#"{"hide":[1]}"#),
-            &set(r#"{"hide":"everything"}"#),
+            &set(r#"{"off":[1]}"#),
+            &set(r#"{"hide":"loss"}"#),
             &set(r#"{"tied":"yes"}"#),
             &set(r#"{"__proto__":{}}"#),
             &set(r#"{"device":"cpu"}"#),

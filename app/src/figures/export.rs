@@ -75,11 +75,20 @@ impl Provenance {
         self.experiment.as_ref()?.json()
     }
 
+    fn seed(&self) -> Option<Value> {
+        self.experiment_json()?.get("seed").cloned()
+    }
+
+    /// What a figure's file is called, without its ending. Those of other moments and seeds have other names.
+    pub fn file_name(&self, figure: &str) -> String {
+        let step = self.step.map_or(String::new(), |step| format!("-step{step}"));
+        let seed = self.seed().map_or(String::new(), |seed| format!("-seed{seed}"));
+        format!("unroll-{figure}{step}{seed}")
+    }
+
     /// One line for a caption.
     pub fn caption(&self) -> String {
-        let experiment = self.experiment_json();
-        let seed = experiment.as_ref().and_then(|e| e.get("seed"));
-        let seed = seed.map_or(String::new(), |seed| format!(", seed {seed}"));
+        let seed = self.seed().map_or(String::new(), |seed| format!(", seed {seed}"));
         let step = self.step.map_or(String::new(), |step| format!(", step {step}"));
         let workers = match self.workers {
             Some(workers @ 2..) => format!(", {workers} workers"),
@@ -285,6 +294,13 @@ mod tests {
             workers: Some(2),
             off: String::new(),
         }
+    }
+
+    #[test]
+    fn files_of_other_moments_and_seeds_have_other_names() {
+        let seed = unroll_protocol::Link::default().seed;
+        assert_eq!(provenance().file_name("states"), format!("unroll-states-step7-seed{seed}"));
+        assert_eq!(Provenance::default().file_name("states"), "unroll-states");
     }
 
     #[test]

@@ -92,7 +92,7 @@ pub fn choices<T: Send + Sync + 'static>(
                 source: provenance.caption(),
             };
             let file = colors.with_untracked(|colors| make(&data, &caption, &provenance, colors));
-            Some((format!("unroll-{name}"), LocalFile::new(file)))
+            Some((provenance.file_name(name), LocalFile::new(file)))
         }),
     };
     vec![

@@ -7,6 +7,7 @@ use super::{
     frame::Caption,
     histogram::{Bins, Histogram},
     plot::{Anchor, Axis, Drawn, SVG_TEXT_SCALE, Surface},
+    svg::titled,
     theme::Colors,
 };
 
@@ -191,7 +192,7 @@ pub fn histogram_svg(histogram: &Histogram, caption: &Caption, colors: &Colors) 
             .and_then(|()| whole.present());
         debug_assert!(drawn.is_ok());
     }
-    svg
+    titled(svg, &caption.title)
 }
 
 #[cfg(test)]

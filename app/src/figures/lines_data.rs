@@ -222,7 +222,9 @@ pub fn lines_json(lines: &Lines, caption: &Caption, provenance: &Provenance) -> 
 
 /// One line an x, one column a series; left empty where a series has no point.
 pub fn lines_csv(lines: &Lines, caption: &Caption, provenance: &Provenance) -> String {
-    let what = format!("{}: {} by {}", caption.title, lines.y_label, lines.x_label);
+    // Values of several kinds have no name in common.
+    let colon = if lines.y_label.is_empty() { "" } else { ": " };
+    let what = format!("{}{colon}{} by {}", caption.title, lines.y_label, lines.x_label);
     let mut text = csv_comment(&what, provenance);
     text.push_str(&field(&lines.x_label));
     for line in &lines.series {

@@ -9,6 +9,7 @@ use super::{
     lines_data::{Line, Lines, Stroke},
     plot::{Anchor, Axis, Drawn, SVG_TEXT_SCALE, Surface},
     polyline::{clearance, clip, thin},
+    svg::titled,
     theme::Colors,
 };
 
@@ -386,7 +387,7 @@ pub fn lines_svg(lines: &Lines, caption: &Caption, colors: &Colors) -> String {
             .and_then(|()| whole.present());
         debug_assert!(drawn.is_ok());
     }
-    svg
+    titled(svg, &caption.title)
 }
 
 #[cfg(test)]
@@ -400,7 +401,9 @@ mod tests {
     #[test]
     fn draws_lines_names_and_references() {
         let svg = lines_svg(&two(), &caption(), &Colors::new(&Palette::LIGHT));
-        for text in ["RNN", "LSTM, &lt;c&gt;", "start", "step", "Norms", "being 0 or less"] {
+        for text in
+            ["RNN", "LSTM, &lt;c&gt;", "start", "step", "><title>Norms</title>", "being 0 or less"]
+        {
             assert!(svg.contains(text), "{text}: {svg}");
         }
         assert!(!svg.contains("NaN"));

@@ -40,16 +40,17 @@ pub fn SheetExport(
     let file = move |make: fn(&Sheet, &str, &str, &Provenance) -> File| {
         Callback::new(move |_| {
             let sheet = untrack(|| sheet.run(()))?;
-            let file =
-                provenance.with_untracked(|provenance| make(&sheet, name, title, provenance));
-            Some((format!("unroll-{name}"), LocalFile::new(file)))
+            let provenance = provenance.get_untracked();
+            let file = make(&sheet, name, title, &provenance);
+            Some((provenance.file_name(name), LocalFile::new(file)))
         })
     };
     let drawn = |make: fn(String) -> File| {
         picture.map(|picture| {
             Callback::new(move |_| {
                 let svg = untrack(|| picture.run(()))?;
-                Some((format!("unroll-{name}"), LocalFile::new(make(svg))))
+                let name = provenance.with_untracked(|provenance| provenance.file_name(name));
+                Some((name, LocalFile::new(make(svg))))
             })
         })
     };

@@ -12,6 +12,14 @@ pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
+/// An SVG by the plotting library, which writes no title, with one: what screen readers call it.
+pub fn titled(mut svg: String, title: &str) -> String {
+    if let Some(at) = svg.find('>') {
+        svg.insert_str(at + 1, &format!("<title>{}</title>", escape(title)));
+    }
+    svg
+}
+
 /// A drawing as a file of its own: `inside`, of this width and height, under its title and over a
 /// line on where it comes from.
 pub fn sheet(

@@ -16,6 +16,7 @@ use serde_json::Value;
 use unroll_protocol::{
     Array, Checkpoint, ExperimentSpec, GptSpec, Link, TokenizerFile, Tokens,
     checkpoint::SavedParameter,
+    link::Corpus,
     spec::{MAX_PARAMETERS, MAX_VOCABULARY},
 };
 
@@ -49,6 +50,7 @@ pub struct Beside {
 
 /// A file that is being read.
 pub struct Incoming {
+    /// Its text is the learner's own where the file does not say what the model learned.
     pub link: Link,
     /// What the learner should know about how it was understood.
     pub notes: Vec<String>,
@@ -97,7 +99,7 @@ impl Incoming {
                 let config = beside.config.as_ref().or(about.config.as_ref());
                 let GptSpec { layers, heads, width, context, tied, architecture, .. } =
                     foreign(&infos, config, beside, &mut notes)?;
-                let mut link = Link::default();
+                let mut link = Link { corpus: Corpus::Own, ..Link::default() };
                 let gpt = &mut link.gpt;
                 (gpt.layers, gpt.heads, gpt.width) = (layers, heads, width);
                 (gpt.context, gpt.tied, gpt.architecture) = (context, tied, architecture);
@@ -183,6 +185,12 @@ impl Incoming {
             (saved.first_moment, saved.second_moment) = (Vec::new(), Vec::new());
         }
         self
+    }
+
+    /// Whether a text has characters that the model does not know.
+    pub fn lacks_some_of(&self, text: &str) -> bool {
+        self.spec.tokens == Tokens::Characters
+            && text.chars().any(|character| self.vocabulary.binary_search(&character).is_err())
     }
 
     /// How many parameters the model has.

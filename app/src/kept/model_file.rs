@@ -29,7 +29,7 @@ use crate::{
     course::{go, use_lab},
     figures::{Curve, hand_over},
     reactive::{effect, next_task},
-    store::{Heard, Opening, Run, Severity, Store, Told},
+    store::{Heard, Opening, Run, Severity, Source, Store, Told},
 };
 
 /// So long a file is opened before the page says so.
@@ -350,19 +350,47 @@ async fn take(
     }
     let mut incoming = Incoming::new(&head, size as u64, &beside, settings)?;
     pour(model, incoming.ranges(), |number, bytes| incoming.take(number, bytes)).await?;
+    let learned = run::built_in(incoming.link.corpus).await?;
     attempt.check()?;
+    // With a trained model, a text of the learner's can be brought back.
+    let is_own = store.source.with_untracked(|present| present.corpus == Corpus::Own);
+    if let Some(learned) = learned.as_ref().filter(|_| is_own && !store.is_trained()) {
+        return Err(Refusal::OtherText(corpora::name(learned.corpus)));
+    }
     for note in &incoming.notes {
         store.notify(Severity::Note, note.clone());
     }
+    let source = learned.unwrap_or_else(|| {
+        let present = store.source.get_untracked();
+        if let Some(note) = other_text(&incoming, &present) {
+            store.notify(Severity::Note, note);
+        }
+        present
+    });
     if !store.link.with_untracked(|link| link.chapter.shows_lab()) {
         go(store, Chapter::Gpt, 0);
     }
-    let (link, source) = (incoming.link.clone(), store.source.get_untracked());
+    let link = incoming.link.clone();
     let probe = store.probe.get_untracked();
     let checkpoint = Box::new(incoming.checkpoint());
     let curve = Curve::default();
     store.take_up_run(Run { link, source, curve, probe, checkpoint, file: None, past: None });
     Ok(())
+}
+
+/// What is said before a model trains on the page's text that learned another, or nobody here knows which.
+fn other_text(incoming: &Incoming, present: &Source) -> Option<String> {
+    let lacks = incoming.lacks_some_of(&present.text);
+    if present.corpus == Corpus::Own && present.name == incoming.text && !lacks {
+        return None;
+    }
+    let learned = match incoming.text.as_str() {
+        "" => "The text that this model learned is not in its file.".to_owned(),
+        name => format!("This model learned “{name}”, a text that is not in its file."),
+    };
+    let unknown = if lacks { "; characters that the model doesn’t know become □" } else { "" };
+    let name = &present.name;
+    Some(format!("{learned} Training goes on with the text of this page, “{name}”{unknown}."))
 }
 
 /// Waits for the engine's word about the model that is being opened. `ask` is given whom to tell.

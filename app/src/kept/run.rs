@@ -332,6 +332,15 @@ async fn whole(blob: &Blob, is_past: bool) -> Result<Incoming, Refusal> {
     Ok(incoming)
 }
 
+/// A built-in text, unless it is the learner's own.
+pub async fn built_in(corpus: Corpus) -> Result<Option<Source>, Refusal> {
+    if corpus == Corpus::Own {
+        return Ok(None);
+    }
+    let text = corpora::load(corpus).await.map_err(Refusal::Vocabulary)?;
+    Ok(Some(Source { corpus, name: corpora::name(corpus).to_owned(), text }))
+}
+
 /// The text of a run: a built-in one, or what is beside its models. Else the page's own, with what is said
 /// of that.
 async fn source(
@@ -339,16 +348,11 @@ async fn source(
     incoming: &Incoming,
     text: Option<&Blob>,
 ) -> Result<(Source, String), Refusal> {
-    let present = store.source.get_untracked();
-    let corpus = incoming.link.corpus;
-    if corpus != Corpus::Own {
-        if present.corpus == corpus {
-            return Ok((present, String::new()));
-        }
-        let text = corpora::load(corpus).await.map_err(Refusal::Vocabulary)?;
-        let name = corpora::name(corpus).to_owned();
-        return Ok((Source { corpus, name, text }, String::new()));
+    if let Some(source) = built_in(incoming.link.corpus).await? {
+        return Ok((source, String::new()));
     }
+    let present = store.source.get_untracked();
+    let corpus = Corpus::Own;
     let beside = match text.filter(|text| text.size() <= MAX_BYTES as f64) {
         Some(text) => bytes(text, 0.0, text.size()).await.ok(),
         None => None,

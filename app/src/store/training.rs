@@ -49,7 +49,7 @@ impl Store {
     }
 
     /// Whether somebody trained the present model: what a head start makes can be had again.
-    pub(super) fn is_trained(self) -> bool {
+    pub fn is_trained(self) -> bool {
         self.step.get_untracked() > self.keeping(|keeping| keeping.warmed)
     }
 

@@ -398,7 +398,7 @@ const GENERAL: &[TableRow] = &[
     TableRow {
         name: "view",
         label: "View",
-        help: "Which of the chapter’s views is on the stage, by the name of its tab; without it, the first.",
+        help: "Which of the chapter’s views is on the stage; without it, the first.",
         of: None,
         kind: Kind::Word,
         get: |link| Value::Word(link.view.clone()),
@@ -479,13 +479,14 @@ mod tests {
         )
     }
 
-    /// `UNROLL_WRITE=1 cargo test -p unroll-protocol` rewrites it.
+    /// `UNROLL_WRITE=1 cargo test -p unroll-protocol` rewrites the table, not what is around it.
     #[test]
     fn every_setting_is_documented() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../SETTINGS.md");
         let now = std::fs::read_to_string(path).unwrap_or_default().replace("\r\n", "\n");
-        let (head, _) = now.split_once("| name |").expect("a table");
-        let wanted = format!("{head}{}", documented());
+        let (head, table) = now.split_once("| name |").expect("a table");
+        let tail = table.find("\n## ").map_or("", |at| &table[at..]);
+        let wanted = format!("{head}{}{tail}", documented());
         if std::env::var_os("UNROLL_WRITE").is_some() {
             std::fs::write(path, &wanted).expect("SETTINGS.md can be written");
         } else {

@@ -80,7 +80,7 @@ choice! {
     /// For how long it is held.
     ReachChoice {
         Every = "every", "At every step";
-        From = "from", "From the clicked step on";
+        From = "from", "From the chosen step on";
     }
 }
 

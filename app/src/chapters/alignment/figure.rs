@@ -7,6 +7,7 @@ use unroll_protocol::{
     study::alignment::{MOST_EXAMPLES, MOST_SOURCE, name},
     transduction::AttentionKind,
 };
+use wasm_bindgen::JsCast;
 
 use super::map::{AlignmentFigure, ProducedChips, SourceChips, compared};
 use super::{Page, exact, last, panels, style, use_row};
@@ -337,6 +338,15 @@ fn Inspector(page: Page) -> impl IntoView {
         page.store.link.update(|link| {
             link.alignment.key = 0;
             link.view.clear();
+        });
+        // They were gone meanwhile, so the keyboard can't find back by itself.
+        let matrix = page.looking() as u32;
+        request_animation_frame(move || {
+            let cells = document().query_selector_all(".view .alignment-cells").ok();
+            let cells = cells.and_then(|all| all.item(matrix).or_else(|| all.item(0)));
+            if let Some(cells) = cells {
+                let _ = cells.unchecked_into::<web_sys::HtmlElement>().focus();
+            }
         });
     });
     // Who has opened a cell goes on with it by keyboard: its heading takes over from here.

@@ -22,7 +22,10 @@ use crate::figures::{
     theme::{Colors, use_colors},
     token::{mark, name_at, spoken},
 };
-use crate::reactive::{effect, memo};
+use crate::{
+    pointer::worded,
+    reactive::{effect, memo},
+};
 
 /// What one decoder produced from a source of `S` characters.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -588,7 +591,7 @@ pub fn AlignmentFigure(
                 data-column=move || pointing.shown().map(|p| p.1.to_string())
                 data-value=move || value().map(|v| v.to_string())>
                 {move || reading().unwrap_or_else(|| {
-                    "Point at a written character to see what it was made from.".to_owned()
+                    worded("Point at a written character to see what it was made from.").into_owned()
                 })}
             </p>
             <SpokenReading shown=Signal::derive(move || pointing.shown())

@@ -146,7 +146,7 @@ pub fn late(page: Page) -> AnyView {
     let question = Signal::derive(move || {
         match delay.get() {
         Some(delay) => format!(
-            "The delayed model answers {delay} steps late. How often is it right about the symbol {} steps later?",
+            "The delayed model answers {delay} steps late. How often is it right about the symbol {} steps ahead?",
             delay + 1
         ),
         None => "Set a delay from 1 to 4 for the made-up symbols, and guess how often it is right one step \

@@ -144,17 +144,18 @@ fn lives(page: Page) -> Vec<Live> {
     let waits = move || {
         let delay = page.settings.with(|s| s.delay);
         if delay == 0 {
-            return "It answers a few steps late, when it has read that many more symbols."
+            return "It answers about a position only when it has read a few steps further."
                 .to_owned();
         }
-        let more = if delay == 1 { "symbol" } else { "symbols" };
         let waits =
-            format!("It answers {} late, when it has read {delay} more {more}.", steps(delay));
+            format!("It answers about a position only when it has read {} further.", steps(delay));
         let reach = delay.min(MOST_AHEAD);
         match right(Reader::Delayed(delay), Some(reach)) {
             Some(share) => {
                 let reach = steps(reach);
-                format!("{waits} About the symbol {reach} later, it is right {share} of the time.")
+                format!(
+                    "{waits} So it has read the symbol {reach} ahead, and names it right {share} of the time."
+                )
             }
             None => waits,
         }

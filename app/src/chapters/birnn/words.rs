@@ -61,8 +61,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "How far does it see?",
             text: "What if the answer lies beyond the delay? {beyond}\n\n\
-                   ! See at which distance the delayed model’s line falls to chance. Then set a longer delay under \
-                   “Model,” train, and look again.",
+                   ! See at which distance the delayed model’s line falls to chance. Then open the settings at the \
+                   top right, set a longer delay, train, and look again.",
             set: |link| {
                 link.view = "accuracy".into();
                 (link.birnn.delay, link.birnn.ahead) = (2, 3);

@@ -55,7 +55,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Draw by the shares",
-            text: "You can also draw at random. Below the rows, all shares lie end to end, on a line of length 1. \
+            text: "@ decode-note\n\n\
+                   You can also draw at random. Below the rows, all shares lie end to end, on a line of length 1. \
                    Pick a random number from 0 to 1, and write the token that it falls on. A token with a share of \
                    20% comes up one time in five.\n\n\
                    + Is it really random?\n\n\

@@ -176,7 +176,7 @@ fn Cells(gates: Gates) -> impl IntoView {
         let framed = gates.units(|units| {
             let unit = gates.unit.get();
             let r = *units.follows.first()?.1.get(unit)?;
-            Some(format!("Framed: {}, r = {}", row_name(unit), three(r)))
+            Some(format!("Framed: {}, correlation {}", row_name(unit), three(r)))
         });
         let rest = framed.flatten().unwrap_or_else(|| "Every unit at every character".into());
         format!("{}. {rest}", named(quantity))

@@ -39,10 +39,9 @@ pub fn EditBar(gates: Gates) -> impl IntoView {
 pub fn says(gates: Gates) -> String {
     let shown = gates.shown.get();
     if !gates.edit.get() {
-        "Click a cell to see how its number is made.".to_owned()
+        "Choose a cell to see how its number is made.".to_owned()
     } else if shown.opens() {
-        "Click a cell, or press Enter on it, to hold that unit’s gate. Do it again to let go."
-            .to_owned()
+        "Choose a cell to hold that unit’s gate. Choose it again to let go.".to_owned()
     } else {
         format!("{} is not a gate. Choose a gate above to hold it.", named(shown))
     }

@@ -383,7 +383,7 @@ fn cells(
 }
 
 /// Left and right of what a stage computes.
-fn extent(scene: &Scene, stage: Stage) -> (f64, f64) {
+pub fn extent(scene: &Scene, stage: Stage) -> (f64, f64) {
     let open = scene.shape.open;
     let of = |part: Part| part.stage(open) == stage && !matches!(part, Part::Tokens | Part::Value);
     // A block before the open one is not what the token has come to.
@@ -391,6 +391,13 @@ fn extent(scene: &Scene, stage: Stage) -> (f64, f64) {
     let mut parts = scene.columns.iter().filter(|c| of(c.part) && !is_passed(c.part));
     let Some(first) = parts.next() else { return (scene.panel.1, scene.panel.1) };
     (first.x, parts.next_back().unwrap_or(first).end())
+}
+
+/// Left and width of what stands below a part where the picture scrolls: no wider than is seen at once.
+pub fn under(scene: &Scene, (left, right): (f64, f64)) -> (f64, f64) {
+    let width = (scene.view - 10.0).min(MOST_WIDTH);
+    let x = ((left + right - width) / 2.0).clamp(4.0, (scene.width - width - 4.0).max(4.0));
+    (x, width)
 }
 
 fn framed_norm(scene: &Scene, part: (f64, f64)) -> (f64, f64) {
@@ -405,8 +412,7 @@ fn room(scene: &Scene, way: Way, stage: Stage, (left, right): (f64, f64)) -> Roo
     let half = scene.pitch / 2.0 + 8.0;
     let (above, below) = (scene.middle(way.row) - half, scene.middle(way.row) + half);
     if scene.is_scrolled() {
-        let width = (scene.view - 10.0).min(MOST_WIDTH);
-        let x = ((left + right - width) / 2.0).clamp(4.0, (scene.width - width - 4.0).max(4.0));
+        let (x, width) = under(scene, (left, right));
         let under_rows = scene.rows_end() + 6.0;
         let low = scene.height - if stage == Stage::Further { BAR_HIGH } else { 4.0 };
         let first = match stage {

@@ -8,7 +8,7 @@ use unroll_protocol::gpt::Pass;
 use super::{
     cells::values,
     scene::{BARS, Column, Part, Scene, place_of},
-    sizes::{Segment, segments},
+    sizes::{Segment, segments, span},
 };
 use crate::{
     controls::grouped,
@@ -426,7 +426,7 @@ fn bars(pen: &mut Pen, scene: &Scene, pass: &Pass, way: Way) {
 fn parameters(pen: &mut Pen, scene: &Scene, pass: &Pass) {
     let bottom = scene.height;
     let total = format!("{} parameters", grouped(pass.sizes.total()));
-    pen.text(Hue::Ink, true, (1.0, bottom - 42.0), Anchor::Start, &total);
+    pen.text(Hue::Ink, true, (span(scene).0, bottom - 42.0), Anchor::Start, &total);
     for Segment { x, width, strength, label, count } in segments(&pass.sizes, scene) {
         let ink = pen.hue(Hue::Weight);
         let _ = write!(
@@ -435,9 +435,11 @@ fn parameters(pen: &mut Pen, scene: &Scene, pass: &Pass) {
             bottom - 36.0,
             (width - 1.5).max(0.5),
         );
-        let text = format!("{label} {}", grouped(count));
-        if text.chars().count() as f64 * 6.4 < width {
-            pen.text(Hue::Muted, false, (x + 1.0, bottom - 11.0), Anchor::Start, &text);
+        // Its number is read in it where only its name has room.
+        let texts = [format!("{label} {}", grouped(count)), label];
+        let fits = |text: &&String| text.chars().count() as f64 * 6.4 < width;
+        if let Some(text) = texts.iter().find(fits) {
+            pen.text(Hue::Muted, false, (x + 1.0, bottom - 11.0), Anchor::Start, text);
         }
     }
 }

@@ -44,7 +44,7 @@ impl Naming {
     /// The steps in a word each, in order.
     fn steps(self) -> &'static [&'static str] {
         match self {
-            Self::Heads => &["Score", "Scale", "Softmax", "Output"],
+            Self::Heads => &["Multiply", "Scale", "Softmax", "Output"],
             Self::States => &["Score", "Softmax", "Context"],
         }
     }
@@ -370,10 +370,12 @@ fn choices(shown: Memo<Option<Shown>>, provenance: Signal<Provenance>) -> Vec<Ch
         label,
         make: Callback::new(move |_| {
             let shown = shown.get_untracked()?;
-            let file = provenance.with_untracked(|provenance| make(&shown, provenance));
+            let provenance = provenance.get_untracked();
+            let file = make(&shown, &provenance);
             let AttentionRow { layer, head, query, .. } = *shown.row;
             let (l, h, q, k) = (layer + 1, head + 1, query + 1, shown.key + 1);
-            Some((format!("unroll-cell-layer{l}-head{h}-query{q}-key{k}"), LocalFile::new(file)))
+            let name = format!("cell-layer{l}-head{h}-query{q}-key{k}");
+            Some((provenance.file_name(&name), LocalFile::new(file)))
         }),
     };
     vec![

@@ -107,7 +107,7 @@ impl fmt::Display for Refusal {
             }
             Self::OtherText(name) => write!(
                 f,
-                "Its models learned “{name}”. Opening it would replace your own text on this page. If \
+                "It was trained on “{name}”. Opening it would replace your own text on this page. If \
                  that is all right, choose “{name}” as the text, then open the file again."
             ),
             Self::NotZip => write!(f, "It isn’t a zip file, or it is damaged."),
