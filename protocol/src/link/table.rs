@@ -425,8 +425,8 @@ const GENERAL: &[TableRow] = &[
     plain!("autostart", "Start at once", autostart: Flag, Kind::Flag,
         "Starts training when the page opens."),
     plain!("step", "Trained to step", step: Whole, Kind::Whole { min: 0, max: MOST_STEPS },
-        "Trains this many steps when the page opens, then pauses. On the CPU, the same link leads to \
-         the same weights."),
+        "Trains this many steps when the page opens, then pauses; with autostart, it trains on. On the CPU, \
+         the same link leads to the same weights."),
     plain!("embed", "Embedded", embed: Flag, Kind::Flag,
         "Shows the figure alone, for an iframe in another page."),
     TableRow {
