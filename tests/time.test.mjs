@@ -421,6 +421,23 @@ test("a figure’s film has each moment as it was, and leads back to what was on
   t.diagnostic(`${film.length} bytes`);
 });
 
+test("a figure that changes its size during the run is filmed with room for the largest picture", async (t) => {
+  const page = await site.open(t, "?chapter=alignment&step=12");
+  await live(page, "alignment");
+  await numberUntil(page, "loss-step", (step) => step === 12, "12");
+  await paused(page);
+  await settled(page);
+  const size = (png) => [png.readUInt32BE(16), png.readUInt32BE(20)];
+  const still = size(await exported(page, "alignment-weights", "png"));
+  const waiting = page.waitForEvent("download");
+  await filmed(page, "alignment-weights");
+  const download = await waiting;
+  assert.match(download.suggestedFilename(), /^unroll-alignment-weights-step12-seed\d+-film\.png$/);
+  await page.locator('[data-testid="film-said"]', { hasText: /^Saved: \d+ pictures/ }).waitFor();
+  const film = size(await readFile(await download.path()));
+  assert(film.every((length, at) => length >= still[at]), `${film} has room for ${still}`);
+});
+
 test("a film can be stopped, and one of what never changes is refused", async (t) => {
   const page = await site.open(t, SMALL);
   await live(page, "attention");
