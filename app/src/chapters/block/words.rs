@@ -74,7 +74,7 @@ pub const SCRIPT: Script = Script {
                    Sums grow, so a [norm](normalization) keeps what layers read in range. In 2017 it came \
                    after the addition: this **post-norm** rescales the stream itself. GPT-2’s **pre-norm** gives \
                    each layer a scaled copy and leaves the stream untouched. Now both models \
-                   are new: the full one is post-norm (with a row “norms β”), the second has no norms.\n\n\
+                   are new: the full one is post-norm, the second has no norms.\n\n\
                    + Why is there a new row?\n\n\
                    Each norm rescales the stream, and with it everything written earlier. It also adds its own \
                    offsets β, and they become a term of the sum.",
@@ -122,8 +122,8 @@ pub const SCRIPT: Script = Script {
             title: "Many networks in one",
             text: "@ figure-block-ensemble\n\n\
                    A team in which anyone may be sick tomorrow can’t rely on one person. So [dropout](dropout) \
-                   sets some activations to 0 at random, and each training step trains a different sub-network. \
-                   Here are 12, each with half dropped. The paler a row, the nearer it is to the full network.\n\n\
+                   sets some activations to 0 at random: each training step trains a different sub-network. \
+                   Here are 12, each with half dropped; paler rows are nearer to the full network.\n\n\
                    ! Is “their mean” paler than most of the rows?",
             set: |link| {
                 link.block.dropout = 0.5;

@@ -106,11 +106,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Two gates can be enough",
-            text: "In 2014 Cho and others built a simpler cell, later named **gated recurrent unit** (**GRU**). It \
-                   has no [cell state](cell-state). Its [update gate](#update-gate weight) z is the share of the \
-                   old [hidden state](hidden-state) h that stays. Here is every unit’s h. {framed-gru} \
-                   Where little of it stays, a candidate n, made from h, must carry the count.\n\n\
-                   ! Press z above: is the framed row more open than the others?\n\n\
+            text: "In 2014 Cho and others built a simpler cell, later named **gated recurrent unit** (**GRU**), \
+                   with no [cell state](cell-state). Its [update gate](#update-gate weight) z is the share of the \
+                   old [hidden state](hidden-state) h that stays. Where little stays, a candidate n, made from h, \
+                   must carry the count. {framed-gru}\n\n\
+                   ! Press z: is the framed row open?\n\n\
                    + The other gate, and how long a memory lasts\n\n\
                    The rest of h, the share 1 − z, comes from n. The [reset gate](#reset-gate key) r says how much of \
                    the old h goes into n.\n\n\

@@ -142,8 +142,7 @@ pub const SCRIPT: Script = Script {
             title: "Accuracy and length",
             text: "When is one vector too small? The curve shows how many [held-out](held-out) answers are \
                    correct to the last character, by length of source. Right of the mark, sources are longer \
-                   than any in training. The dashed curve is from halfway through training so far. {lengths} Early on, \
-                   short training is to blame.\n\n\
+                   than any in training. The dashed curve is from halfway through training so far. {lengths}\n\n\
                    ! Press Train: at which length does the curve rise next?",
             set: |link| {
                 link.seq2seq.example = 2;
