@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "./harness.mjs";
+import { live, test } from "./harness.mjs";
 
 import { CHAPTERS, accessibilityProblems, byId, eventually, numberUntil, openView, paused, settled, useSite, views } from "./harness.mjs";
 
@@ -307,19 +307,18 @@ test("settings can be set and parts hidden", async (t) => {
 });
 
 test("what a frame hides is hidden in every chapter", async (t) => {
-  const chapter = "chapter=rnn&embed=1";
-  const shown = async (query) => {
-    const page = await site.open(t, `?${query}`);
+  const parts = ["source-open", "settings-open", "train-toggle", "loss-value"];
+  const shows = async (query, there) => {
+    const page = await site.open(t, `?chapter=rnn&${query}`);
     await byId(page, "chapter-rnn").waitFor();
+    await live(page, "unrolled");
+    for (const part of there) await byId(page, part).waitFor();
     await settled(page);
-    const parts = ["source-open", "settings-open", "train-toggle", "loss-value"];
-    const there = await Promise.all(parts.map(async (part) => ((await byId(page, part).count()) ? [part] : [])));
-    return there.flat();
+    for (const part of parts) assert.equal(await byId(page, part).count(), Number(there.includes(part)), `${part}: ${query}`);
   };
-  assert.deepEqual(await shown(chapter), ["source-open", "settings-open", "train-toggle", "loss-value"]);
-  assert.deepEqual(await shown(`${chapter}&hide=text,loss`), ["settings-open", "train-toggle"]);
-  assert.deepEqual(await shown(`${chapter}&hide=controls`), []);
+  await shows("embed=1", parts);
+  await shows("embed=1&hide=text,loss", ["settings-open", "train-toggle"]);
+  await shows("embed=1&hide=controls", []);
   // Without embed=1 nothing is.
-  const page = await site.open(t, "?chapter=rnn&hide=controls,text");
-  for (const part of ["source-open", "settings-open", "train-toggle", "loss-value"]) await byId(page, part).waitFor();
+  await shows("hide=controls,text", parts);
 });

@@ -9,9 +9,9 @@ use std::{
 use crate::{Options, Result, build, npm, paths, setup, shell, split, stamp};
 
 /// Most bytes that a browser may have to fetch before the page works on the CPU, compressed.
-const BUDGET_PAGE: u64 = 718_000;
+const BUDGET_PAGE: u64 = 720_000;
 /// How many of those may be the app's own wasm.
-const BUDGET_APP: u64 = 258_000;
+const BUDGET_APP: u64 = 260_000;
 /// Largest compressed size of each engine: the GPT lab's on the CPU (which counts toward the page's
 /// budget), the chapters', the one for models that are opened, and the one for GPUs.
 const BUDGETS_ENGINE: [(&str, u64); 4] = [
@@ -22,7 +22,7 @@ const BUDGETS_ENGINE: [(&str, u64); 4] = [
 ];
 /// Largest size of a part that is fetched later, such as a chapter, and of what many chapters share.
 const BUDGET_PART: u64 = 166_000;
-const BUDGET_SHARED: u64 = 224_000;
+const BUDGET_SHARED: u64 = 226_000;
 
 pub fn run(arguments: &[String]) -> Result {
     let options = Options::parse(arguments, &["--no-webgpu"], &[], false)?;
