@@ -239,7 +239,9 @@ export class Site {
     const { colorScheme = "light", reducedMotion = "no-preference", ...rest } = options;
     const media = { colorScheme, reducedMotion };
     const url = new URL(address, this.url);
-    const shared = own || Object.keys(rest).length > 0 ? null : await this.#emptied(url.origin);
+    // The few tests on a GPU have nothing to gain.
+    const fresh = own || this.webgpu || Object.keys(rest).length > 0;
+    const shared = fresh ? null : await this.#emptied(url.origin);
     const context = shared ?? (await browser.newContext({ viewport, ...media, ...rest }));
     context.setDefaultTimeout(PATIENCE);
     const page = await context.newPage();

@@ -68,7 +68,8 @@ const withSettings = (link, settings) => link.replace("?chapter=gpt", `?chapter=
 const device = (page, kind) => page.locator(`[data-testid="device-badge"][data-device="${kind}"]`).waitFor();
 
 async function opened(t, address, options) {
-  const page = await site.open(t, address, options);
+  // Each engine serves the page at an address of its own.
+  const page = await site.open(t, address, { own: true, ...options });
   await live(page, "attention");
   return page;
 }
