@@ -29,7 +29,7 @@ async function warm(page) {
 }
 
 /** Opens the chapter and waits until its first training is over. */
-async function opened(t, query = "", options = {}) {
+async function opened(t, query = "&view=stream", options = {}) {
   const page = await site.open(t, `?chapter=block${query}`, options);
   await warm(page);
   return page;

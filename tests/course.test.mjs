@@ -94,6 +94,10 @@ test("a presenter's keys go through every chapter's beats, both ways, and a link
       await page.locator(`[data-testid="beat-${number}"][aria-current="step"]`).waitFor();
       assert.equal(await beat(page).count(), 1);
       shown.push(await beat(page).textContent());
+      // What it asks to press is there, and marked.
+      const asked = await beat(page).locator(".beat-do").allTextContents();
+      const pressed = asked.join("\n").match(/Press “([^”]+?)[.,]?”/)?.[1];
+      if (pressed) await page.locator(`.stage [data-cue="${pressed}"]`).waitFor();
       if (STUDIES.includes(chapter)) assert.equal(await byId(page, "lab-problem").textContent(), "", `${chapter}, ${number}`);
       // It is brought to where it can be read.
       await page.waitForFunction((number) => {
@@ -114,6 +118,27 @@ test("a presenter's keys go through every chapter's beats, both ways, and a link
     }
     await page.close();
   }
+});
+
+test("the button that a beat asks to press is marked until it is pressed, and Train only where it is that", async (t) => {
+  const page = await site.open(t, "?chapter=norm");
+  await opened(page, "norm");
+  const cue = (name) => page.locator(`.stage [data-cue="${name}"]`);
+  const ground = () => byId(page, "train-toggle").evaluate((button) => getComputedStyle(button).backgroundColor);
+  await cue("Sweep").waitFor();
+  const quiet = await ground();
+  await cue("Sweep").click();
+  await cue("Sweep").waitFor({ state: "detached" });
+  // A beat that asks to train.
+  await page.goto(`${site.url}?chapter=mask&idea=6`);
+  await opened(page, "mask");
+  assert.match(await beat(page).locator(".beat-do").textContent(), /^Keep training/);
+  await cue("Train").waitFor();
+  assert.equal(await byId(page, "train-toggle").getAttribute("data-cue"), "Train");
+  await eventually(async () => (await ground()) !== quiet);
+  await byId(page, "train-toggle").click();
+  await cue("Train").waitFor({ state: "detached" });
+  await eventually(async () => (await ground()) === quiet);
 });
 
 test("a link that names a beat alone shows it as it sets the stage; what else it says comes after", async (t) => {

@@ -14,6 +14,7 @@ const TYPES = {
   ".svg": "image/svg+xml",
   ".txt": "text/plain; charset=utf-8",
   ".wasm": "application/wasm",
+  ".woff2": "font/woff2",
 };
 
 /**

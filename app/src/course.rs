@@ -6,6 +6,7 @@
 
 mod aim;
 mod attempt;
+mod cue;
 mod film;
 mod frame;
 mod history;

@@ -5,7 +5,7 @@ use unroll_protocol::{Link, link::LinkProblem};
 
 use crate::{
     chapters,
-    controls::{CopyLink, DeviceBadge, Notices, ThemeChoice, use_theme, use_url},
+    controls::{CopyLink, DeviceBadge, Notices, ThemeChoice, use_face, use_theme, use_url},
     course::{ChapterMenu, Labs, Progress, Rail, gpt_provenance, use_navigation},
     embed::{self, Exports, use_embed},
     fetched::{Fetch, Settled, part},
@@ -20,14 +20,13 @@ use crate::{
 /// The whole page, or the figure alone where the link says so.
 pub fn page(link: Link, given: Vec<String>, problems: &[LinkProblem]) -> AnyView {
     let embedded = link.embed;
-    let link = first_look(link, &given);
     let store = Store::new(link, given, problems);
     let labs = Labs::new(store);
     let progress = Progress::read();
     provide_context(store);
     provide_context(labs.clone());
     provide_context(progress);
-    provide_context(FigureTheme { dark: use_theme(store) });
+    provide_context(FigureTheme { dark: use_theme(store), face: use_face() });
     use_url(store);
     let chapter = memo(move || store.link.with(|link| link.chapter));
     let view = move || {
@@ -92,15 +91,6 @@ fn fetch_embed(store: Store, labs: Labs, exporters: Exporters) {
             ),
         }
     });
-}
-
-/// What a first visit begins with: writing that turns from noise into words explains itself. A link
-/// shows what it names.
-fn first_look(link: Link, given: &[String]) -> Link {
-    match given.is_empty() {
-        true => Link { view: "writing".into(), ..link },
-        false => link,
-    }
 }
 
 /// What `export` messages are answered with: the same JSON as the figures' own menus give.

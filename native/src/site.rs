@@ -6,7 +6,7 @@ use std::{
 };
 
 /// What a file is to browsers, by how its name ends.
-const TYPES: [(&str, &str); 7] = [
+const TYPES: [(&str, &str); 8] = [
     ("html", "text/html; charset=utf-8"),
     ("js", "text/javascript; charset=utf-8"),
     ("css", "text/css; charset=utf-8"),
@@ -14,6 +14,7 @@ const TYPES: [(&str, &str); 7] = [
     ("txt", "text/plain; charset=utf-8"),
     ("json", "application/json"),
     ("svg", "image/svg+xml"),
+    ("woff2", "font/woff2"),
 ];
 
 /// A file of the site.

@@ -43,7 +43,7 @@ pub use settings::Settings;
 pub use slider_field::{ChoiceField, FlagField, SliderField};
 pub use source_bar::{Source, SourceBar};
 pub use text_chooser::TextChooser;
-pub use theme::{ThemeChoice, use_theme};
+pub use theme::{ThemeChoice, use_face, use_theme};
 pub use timer::{Timer, use_timer};
 pub use url::{pairs_of, public_address, read_first_url, read_query, share, use_url};
 pub use view_switch::ViewSwitch;

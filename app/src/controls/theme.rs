@@ -1,8 +1,9 @@
 //! Light or dark.
 
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 use unroll_protocol::link::Theme;
 use wasm_bindgen::{JsCast, closure::Closure};
+use wasm_bindgen_futures::JsFuture;
 use web_sys::MediaQueryListEvent;
 
 use crate::{reactive::memo, store::Store};
@@ -24,6 +25,21 @@ pub fn use_theme(store: Store) -> Signal<bool> {
     });
     on_cleanup(move || drop(effect));
     dark.into()
+}
+
+/// Whether the page's face has come. Canvases write in whatever is there, and do not write again by themselves.
+pub fn use_face() -> Signal<bool> {
+    const FACE: &str = "1em Inter";
+    let fonts = document().fonts();
+    let come = RwSignal::new(fonts.check(FACE).unwrap_or(true));
+    if !come.get_untracked() {
+        spawn_local(async move {
+            // Where it can't be had, nothing changes.
+            let loaded = JsFuture::from(fonts.load(FACE)).await;
+            come.try_set(loaded.is_ok());
+        });
+    }
+    come.into()
 }
 
 /// Whether the system asks for dark colors, as it changes.

@@ -16,6 +16,7 @@ use web_sys::Element;
 use super::{
     Beat, Further, Lab, Labs, Run, Script,
     aim::use_aim,
+    cue::use_cue,
     list::part_ended_by,
     print::use_print,
     script::Telling,
@@ -118,6 +119,7 @@ pub fn ChapterFrame(
         }
         .into_any();
     }
+    use_cue(beats.number);
     use_print(store, beats, behind);
     provide_context(beats);
     view! {

@@ -31,6 +31,8 @@ pub struct Told {
 
 /// The setting that names the view on the stage.
 const VIEW: &str = "view";
+/// What a link may say and still be to the chapter's start.
+const BARE: [&str; 6] = ["chapter", "corpus", "seed", "device", "adapter", "theme"];
 /// After so long without a further movement, the beat that was scrolled to is in focus.
 const SETTLED: Duration = Duration::from_millis(140);
 /// How far below the column's top a beat that is brought into view begins, as a share of its height.
@@ -70,8 +72,8 @@ fn staged(link: &Link, told: &Link, set: SetStage) -> Link {
     next
 }
 
-/// The stage of the chapter on show as one of its beats sets it, for links. A link that names no beat
-/// opens the chapter's own view.
+/// The stage of the chapter on show as one of its beats sets it, for links. A link that names no beat may say
+/// more, and then opens the chapter's own view.
 fn usual_stage(
     chapter: unroll_protocol::link::Chapter,
     number: u32,
@@ -109,10 +111,14 @@ pub fn use_beats(store: Store, sets: Vec<Option<SetStage>>) -> Beats {
     let told = Link { chapter: link.chapter, seed: link.seed, ..Link::default() };
     let beats = Beats { store, sets, told: StoredValue::new(told), wanted: Trigger::new(), number };
     match store.take_way() {
-        Some(Way::Address(given)) => beats.begin(&link, |name| {
-            // An address that names no beat opens the chapter's own view.
-            (name == VIEW && link.idea == 0) || given.iter().any(|given| given == name)
-        }),
+        Some(Way::Address(given)) => {
+            // An address that says more than the chapter, but names no beat, opens the chapter's own view.
+            let says_more = given.iter().any(|given| !BARE.contains(&given.as_str()));
+            beats.begin(&link, |name| {
+                (name == VIEW && link.idea == 0 && says_more)
+                    || given.iter().any(|given| given == name)
+            });
+        }
         Some(Way::Link) => beats.begin(&link, |_| false),
         None => {}
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::pen::FACE;
 use crate::reactive::memo;
 use leptos::{html, prelude::*};
 use serde_json::json;
@@ -140,7 +141,7 @@ fn bars_svg(shown: &Shown, caption: &Caption, colors: &Colors) -> String {
     let (title, source) = (escape(&caption.title), escape(&caption.source));
     let (ink, muted) = (palette.ink.css(), palette.muted.css());
     let mut svg = format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 {height}" width="640" height="{height}" font-family="system-ui, sans-serif" font-size="13"><title>{title}</title><rect width="100%" height="100%" fill="{}"/><text x="16" y="26" font-size="15" fill="{ink}">{title}</text><text x="16" y="{}" font-size="12" fill="{muted}">{source}</text>"#,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 {height}" width="640" height="{height}" font-family="{FACE}" font-size="13"><title>{title}</title><rect width="100%" height="100%" fill="{}"/><text x="16" y="26" font-size="15" fill="{ink}">{title}</text><text x="16" y="{}" font-size="12" fill="{muted}">{source}</text>"#,
         palette.paper.css(),
         height - 12.0,
     );

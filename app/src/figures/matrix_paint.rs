@@ -5,6 +5,7 @@ use std::sync::Arc;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
+use super::pen::FACE;
 use super::{
     canvas::{self, Size},
     color::Palette,
@@ -430,7 +431,7 @@ fn write_column_labels(
     colors: &Colors,
 ) -> Option<()> {
     context.set_fill_style_str(&g.look.column_hue.of(colors.palette).css());
-    context.set_font("14px system-ui, sans-serif");
+    context.set_font(&format!("14px {FACE}"));
     context.set_text_baseline("top");
     if !matrix.column_axis.is_empty() {
         let (width, _) = g.frame();
@@ -534,7 +535,7 @@ fn write_row_labels(
         let (align, y) =
             if g.look.shrinks { ("center", g.top + height / 2.0) } else { ("right", g.top) };
         context.set_fill_style_str(&g.look.row_hue.of(colors.palette).css());
-        context.set_font("14px system-ui, sans-serif");
+        context.set_font(&format!("14px {FACE}"));
         context.set_text_baseline("top");
         context.set_text_align(align);
         context.translate(2.0, y).ok()?;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::pen::FACE;
 use super::{
     frame::Caption,
     matrix_data::Matrix,
@@ -32,7 +33,7 @@ pub fn matrix_svg(matrix: &Matrix, caption: &Caption, colors: &Colors) -> String
     // Writing to a String cannot fail.
     let _ = write!(
         svg,
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, sans-serif" font-size="13"><title>{title}</title><defs><pattern id="blocked" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" fill="{blocked}"/><path d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5" stroke="{hatch}"/></pattern></defs><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="24" font-size="15" fill="{ink}">{title}</text><text x="16" y="{foot}" font-size="12" fill="{muted}">{source}</text><text x="{LEFT}" y="{above}" fill="{muted}">{column_axis} →</text><text transform="translate(16 {TOP}) rotate(-90)" dy="0.6em" text-anchor="end" fill="{muted}">← {row_axis}</text>"#,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="{FACE}" font-size="13"><title>{title}</title><defs><pattern id="blocked" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" fill="{blocked}"/><path d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5" stroke="{hatch}"/></pattern></defs><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="24" font-size="15" fill="{ink}">{title}</text><text x="16" y="{foot}" font-size="12" fill="{muted}">{source}</text><text x="{LEFT}" y="{above}" fill="{muted}">{column_axis} →</text><text transform="translate(16 {TOP}) rotate(-90)" dy="0.6em" text-anchor="end" fill="{muted}">← {row_axis}</text>"#,
         title = escape(&caption.title),
         source = escape(&caption.source),
         row_axis = escape(&matrix.row_axis),

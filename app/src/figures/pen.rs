@@ -57,6 +57,9 @@ pub struct Stroke {
     pub share: f64,
 }
 
+/// The page's font, for canvases and files. Where a file is opened, Inter may be missing.
+pub const FACE: &str = "Inter, system-ui, sans-serif";
+
 /// The page's monospaced font, as the attribute of a text.
 pub const MONO: &str = r#" font-family="ui-monospace, Menlo, Consolas, monospace""#;
 

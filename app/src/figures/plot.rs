@@ -12,17 +12,16 @@ use super::{
     canvas::{Size, prepare},
     color::{Palette, Rgb},
     numbers::short,
+    pen::FACE,
     polyline::dashes,
     theme::Colors,
 };
 use crate::reactive::effect;
 
-const FONT: &str = "system-ui, sans-serif";
-
 /// The page's font. Not by plotters' conversion from a name, which brings Unicode's tables of small
 /// letters along: 5 KB to download.
 fn font(size: f64) -> FontDesc<'static> {
-    FontDesc::new(FontFamily::Name(FONT), size, FontStyle::Normal)
+    FontDesc::new(FontFamily::Name(FACE), size, FontStyle::Normal)
 }
 
 /// plotters' SVG backend divides font sizes by this.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::pen::FACE;
 use super::{
     color::{Palette, Rgb},
     frame::Caption,
@@ -30,7 +31,7 @@ pub fn sheet(
 ) -> String {
     let (width, height) = (width + 60.0, height + 90.0);
     format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, sans-serif"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="30" y="36" font-size="20" font-weight="650" fill="{ink}">{title}</text><text x="30" y="{foot}" font-size="12" fill="{muted}">{source}</text><g transform="translate(30 58)">{inside}</g></svg>"#,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="{FACE}"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="30" y="36" font-size="20" font-weight="650" fill="{ink}">{title}</text><text x="30" y="{foot}" font-size="12" fill="{muted}">{source}</text><g transform="translate(30 58)">{inside}</g></svg>"#,
         title = escape(&caption.title),
         paper = palette.paper.css(),
         ink = palette.ink.css(),

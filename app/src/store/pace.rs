@@ -7,11 +7,12 @@ use unroll_protocol::{Checkpoint, CommandKind, Link};
 use super::{Past, Source};
 use crate::{figures::Curve, kept::Keeping, worker::Deaths};
 
-/// Writing may take this share of the engine's time while it trains; more where it is what one looks at.
+/// So much of the time the model may be writing while it trains; more where that is what one looks at.
+/// Its tokens are written between steps, which take most of that time.
 const WRITING_SHARE: f64 = 0.1;
-const WRITING_SHARE_IN_VIEW: f64 = 0.25;
+const WRITING_SHARE_IN_VIEW: f64 = 0.6;
 /// Never a new piece of writing sooner than this, in milliseconds: people have to read it.
-const WRITING_PAUSE: f64 = 2000.0;
+const WRITING_PAUSE: f64 = 1800.0;
 /// What the first steps of training change nobody can read: from the press on so long, in milliseconds, the
 /// noise stays. Written sooner, it would only be written again.
 const NOISE: f64 = 3000.0;

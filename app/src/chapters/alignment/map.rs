@@ -5,6 +5,7 @@ use leptos::{ev, html, prelude::*};
 use unroll_protocol::gpt::likeliest;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
+use crate::figures::pen::FACE;
 use crate::figures::{
     self,
     canvas::{self, Size, use_latest, use_size},
@@ -384,7 +385,7 @@ fn paint_cells(
     let waiting = palette.blocked.css();
     context.set_text_align("center");
     context.set_text_baseline("middle");
-    context.set_font(&format!("{}px system-ui, sans-serif", (0.24 * g.width).clamp(12.0, 18.0)));
+    context.set_font(&format!("{}px {FACE}", (0.24 * g.width).clamp(12.0, 18.0)));
     for row in 0..g.rows {
         for column in 0..g.columns {
             let value = matrix.value(row, column);

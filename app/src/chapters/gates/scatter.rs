@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::figures::pen::FACE;
 use crate::reactive::memo;
 use leptos::{ev, html, prelude::*};
 use serde_json::{Map, json};
@@ -356,7 +357,7 @@ fn scatter_svg(scatter: &Scatter, caption: &Caption, colors: &Colors) -> String 
     let count = scatter.clouds.len().max(1) as f64;
     let (width, height) = (count * IN_FILE.width + 24.0, IN_FILE.height + 70.0);
     let mut svg = format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, sans-serif"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="24" font-size="15" fill="{ink}">{title}</text><text x="16" y="44" font-size="12" fill="{muted}">up: {y}</text><text x="16" y="{foot}" font-size="12" fill="{muted}">{source}</text>"#,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="{FACE}"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="24" font-size="15" fill="{ink}">{title}</text><text x="16" y="44" font-size="12" fill="{muted}">up: {y}</text><text x="16" y="{foot}" font-size="12" fill="{muted}">{source}</text>"#,
         title = escape(&caption.title),
         y = escape(&scatter.y_label),
         source = escape(&caption.source),

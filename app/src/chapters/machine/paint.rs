@@ -11,6 +11,7 @@ use super::{
     draw::{Way, flow, ground, hue},
     scene::{Part, Scene, Shape},
 };
+use crate::figures::pen::FACE;
 use crate::figures::{
     Colors, Hue,
     canvas::{Size, prepare, put_pixels},
@@ -220,7 +221,7 @@ pub fn svg(
     // Writing to a String cannot fail.
     let _ = write!(
         file,
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" font-family="system-ui, sans-serif"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="20" y="28" font-size="16" fill="{ink}">{title}</text><text x="20" y="{foot:.0}" font-size="12" fill="{muted}">{source}</text><g transform="translate(20 40)">{inside}</g></svg>"#,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" font-family="{FACE}"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="20" y="28" font-size="16" fill="{ink}">{title}</text><text x="20" y="{foot:.0}" font-size="12" fill="{muted}">{source}</text><g transform="translate(20 40)">{inside}</g></svg>"#,
         title = escape(&caption.title),
         paper = palette.paper.css(),
         ink = palette.ink.css(),

@@ -5,6 +5,7 @@ use std::{fmt::Write, sync::Arc};
 use serde_json::{Map, Value, json};
 use unroll_protocol::study::position::Clock;
 
+use crate::figures::pen::FACE;
 use crate::figures::{
     export::{Provenance, csv_comment},
     frame::Caption,
@@ -67,7 +68,7 @@ pub fn clock_svg(drawn: &Drawn, caption: &Caption, colors: &Colors) -> String {
     let (title, source) = (escape(&caption.title), escape(&caption.source));
     let (ink, muted, paper) = (palette.ink.css(), palette.muted.css(), palette.paper.css());
     let mut svg = format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 340" width="640" height="340" font-family="system-ui, sans-serif" font-size="13"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="26" font-size="15" fill="{ink}">{title}</text><text x="16" y="328" font-size="12" fill="{muted}">{source}</text><g transform="translate(320 175)"><circle r="120" fill="none" stroke="{muted}"/>"#
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 340" width="640" height="340" font-family="{FACE}" font-size="13"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="26" font-size="15" fill="{ink}">{title}</text><text x="16" y="328" font-size="12" fill="{muted}">{source}</text><g transform="translate(320 175)"><circle r="120" fill="none" stroke="{muted}"/>"#
     );
     if let Some(clock) = &drawn.clock {
         let lit = if drawn.pair == 0 { 0.9 } else { 0.6 };

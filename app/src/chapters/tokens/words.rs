@@ -24,7 +24,7 @@ pub const SCRIPT: Script = Script {
             text: "Around 2015, networks that translated knew a fixed list of words, and any other word came out \
                    as “unknown.” In 2016 Sennrich, Haddow and Birch built words from frequent pieces, so any \
                    word could be written. Such a piece of text is a [token](token).\n\n\
-                   ! Press Merge to grow your sentence’s pieces.",
+                   ! Press “Merge” to grow your sentence’s pieces.",
             set: |_| {},
             asks: &[],
         },
@@ -54,7 +54,7 @@ pub const SCRIPT: Script = Script {
             text: "[Byte-pair encoding](bpe) finds the two neighboring tokens that stand together most often in the \
                    text, makes them one, and does it again. Here {merges} merges have shortened the text from \
                    {text-bytes} byte tokens to {text-pairs}, but each adds an id to the vocabulary.\n\n\
-                   ! Press Merge and watch both curves.",
+                   ! Press “Merge” and watch both curves.",
             set: |link| {
                 link.tokens.merges = 40;
                 link.view = "merges".into();

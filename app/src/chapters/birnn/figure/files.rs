@@ -6,6 +6,7 @@ use serde_json::{Map, json};
 use unroll_protocol::Array;
 
 use super::{Columns, Content, Row, data::direction};
+use crate::figures::pen::FACE;
 use crate::figures::{
     export::{Provenance, csv_comment, field, open_object},
     frame::Caption,
@@ -152,7 +153,7 @@ pub fn columns_svg(columns: &Columns, caption: &Caption, colors: &Colors) -> Str
     let width = (2.0 * LEFT + COLUMN * columns.tokens.len() as f64).max(480.0);
     let (height, foot) = (y + 44.0, y + 32.0);
     format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, sans-serif" font-size="14" fill="{ink}"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="{LEFT}" y="28" font-size="16">{title}</text>{body}<text x="{LEFT}" y="{foot}" font-size="12" fill="{muted}">{source}</text></svg>"#,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="{FACE}" font-size="14" fill="{ink}"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="{LEFT}" y="28" font-size="16">{title}</text>{body}<text x="{LEFT}" y="{foot}" font-size="12" fill="{muted}">{source}</text></svg>"#,
         title = escape(&caption.title),
         paper = palette.paper.css(),
         source = escape(&caption.source),

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::{Map, json};
 
 use super::{column::name_of, data::Diagram, layout::Layout};
+use crate::figures::pen::FACE;
 use crate::figures::{
     export::{Provenance, axis, csv_comment, field, open_object, rows_json},
     frame::Caption,
@@ -107,7 +108,7 @@ pub fn unrolled_svg(diagram: &Diagram, caption: &Caption, colors: &Colors) -> St
     // Writing to a String cannot fail.
     let _ = write!(
         svg,
-        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, sans-serif" font-size="12"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="24" font-size="15" fill="{ink}">{title}</text><text x="16" y="{foot}" fill="{muted}">{source}</text><g transform="translate(0 36)" text-anchor="middle" fill="{ink}"><rect x="{zero}" y="{strip_y}" width="{strip_width}" height="{strip_height}" fill="{grey}" stroke="{muted}"/><text x="{start}" y="{below}" fill="{muted}">s₀ = 0</text>"##,
+        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="{FACE}" font-size="12"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="24" font-size="15" fill="{ink}">{title}</text><text x="16" y="{foot}" fill="{muted}">{source}</text><g transform="translate(0 36)" text-anchor="middle" fill="{ink}"><rect x="{zero}" y="{strip_y}" width="{strip_width}" height="{strip_height}" fill="{grey}" stroke="{muted}"/><text x="{start}" y="{below}" fill="{muted}">s₀ = 0</text>"##,
         title = escape(&caption.title),
         source = escape(&caption.source),
         foot = height - 12.0,

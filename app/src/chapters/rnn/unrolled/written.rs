@@ -5,6 +5,7 @@ use std::fmt::Write;
 use leptos::prelude::*;
 use serde_json::{Map, Value, json};
 
+use crate::figures::pen::FACE;
 use crate::figures::{
     canvas::use_latest,
     export::{Provenance, csv_comment, field},
@@ -107,7 +108,7 @@ fn texts_svg(texts: &Texts, caption: &Caption, colors: &Colors) -> String {
     let mut svg = String::new();
     let _ = write!(
         svg,
-        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="system-ui, sans-serif" font-size="13"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="24" font-size="15" fill="{ink}">{title}</text><text x="16" y="{foot}" font-size="12" fill="{muted}">{source}</text>"##,
+        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="{FACE}" font-size="13"><title>{title}</title><rect width="100%" height="100%" fill="{paper}"/><text x="16" y="24" font-size="15" fill="{ink}">{title}</text><text x="16" y="{foot}" font-size="12" fill="{muted}">{source}</text>"##,
         title = escape(&caption.title),
         source = escape(&caption.source),
         foot = height - 12.0,
