@@ -48,9 +48,12 @@ fn look(timer: Timer, pressed: StoredValue<Vec<String>>) {
     for button in elements(document().query_selector_all(".stage button")) {
         let label = button.text_content().unwrap_or_default();
         // Each name is one button's, the first of all that it may be.
-        match names.iter().position(|name| is_called(label.trim(), name)) {
-            Some(name) => _ = button.set_attribute(MARK, &names.remove(name)),
-            None => _ = button.remove_attribute(MARK),
+        let name = names.iter().position(|name| is_called(label.trim(), name));
+        let name = name.map(|name| names.remove(name));
+        match (button.get_attribute(MARK), name) {
+            (marked, name) if marked == name => {}
+            (_, Some(name)) => _ = button.set_attribute(MARK, &name),
+            (_, None) => _ = button.remove_attribute(MARK),
         }
     }
     timer.start(AGAIN, move || look(timer, pressed));

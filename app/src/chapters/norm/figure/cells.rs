@@ -1,7 +1,7 @@
 //! A bare matrix of colored cells that shares what is pointed at with others of its shape.
 
-use crate::reactive::memo;
-use leptos::{ev, html, prelude::*};
+use crate::reactive::{effect_with_last, memo};
+use leptos::{ev, html, prelude::*, svg};
 
 use crate::figures::{
     Colors,
@@ -29,16 +29,46 @@ impl Grid {
         value.filter(|v| v.is_finite() && column < self.columns)
     }
 
-    /// One SVG rectangle for each value that is there.
-    pub fn rectangles(&self, colors: &Colors) -> String {
-        let mut text = String::with_capacity(self.values.len() * 64);
-        for (index, value) in self.values.iter().enumerate().filter(|(_, v)| v.is_finite()) {
-            let (x, y) = (index % self.columns, index / self.columns);
-            let fill = colors.signed.at(value / self.limit).css();
-            text += &format!(r#"<rect x="{x}" y="{y}" width="1" height="1" fill="{fill}"/>"#);
-        }
-        text
+    /// Column and row of each value that is there, in the order of [`Self::fills`].
+    fn there(&self) -> Vec<Place> {
+        let all = self.values.iter().enumerate().filter(|(_, value)| value.is_finite());
+        all.map(|(index, _)| (index % self.columns, index / self.columns)).collect()
     }
+
+    fn fills(&self, colors: &Colors) -> Vec<String> {
+        let all = self.values.iter().filter(|value| value.is_finite());
+        all.map(|value| colors.signed.at(value / self.limit).css()).collect()
+    }
+}
+
+/// One SVG rectangle for each value that is there. While the same are there, only what they are filled with
+/// changes: new ones are laid out anew, which takes ten times as long.
+#[component]
+pub fn Rectangles(grid: Memo<Grid>, colors: Memo<Colors>) -> impl IntoView {
+    let root = NodeRef::<svg::G>::new();
+    effect_with_last(move |drawn: Option<Option<(Vec<Place>, Vec<String>)>>| {
+        let (there, fills) =
+            grid.with(|grid| (grid.there(), colors.with(|colors| grid.fills(colors))));
+        let root = root.get()?;
+        match drawn.flatten() {
+            Some((before, old)) if before == there => {
+                let cells = root.children();
+                for (i, fill) in fills.iter().enumerate().filter(|(i, fill)| old[*i] != **fill) {
+                    if let Some(cell) = cells.item(i as u32) {
+                        let _ = cell.set_attribute("fill", fill);
+                    }
+                }
+            }
+            _ => {
+                let cell = |((x, y), fill): (&Place, &String)| {
+                    format!(r#"<rect x="{x}" y="{y}" width="1" height="1" fill="{fill}"/>"#)
+                };
+                root.set_inner_html(&there.iter().zip(&fills).map(cell).collect::<String>());
+            }
+        }
+        Some((there, fills))
+    });
+    view! { <g node_ref=root></g> }
 }
 
 /// The cells, in all the room of their box, read with pointer, finger or keys.
@@ -103,7 +133,7 @@ pub fn Cells(
         >
             <svg aria-hidden="true" preserveAspectRatio="none" shape-rendering="crispEdges"
                 viewBox=move || format!("0 0 {} {}", all().1, all().0)>
-                <g inner_html=move || grid.with(|g| colors.with(|c| g.rectangles(c)))></g>
+                <Rectangles grid colors/>
             </svg>
             {move || lit_row.get().map(|row| outline((row, 1), (0, all().1), "norm-lit"))}
             {move || lit_column.get().map(|column| outline((0, all().0), (column, 1), "norm-lit"))}

@@ -7,7 +7,7 @@ use leptos::{html, prelude::*};
 use unroll_protocol::study::norm::{Axis, Layer};
 
 use super::{
-    cells::{Cells, Grid, Place},
+    cells::{Cells, Grid, Place, Rectangles},
     reading::{OUTPUT_LIMIT, Reading, amount, input_limit, shape, times},
 };
 use crate::figures::{
@@ -186,7 +186,7 @@ pub fn CouplingFigure(
             <div class=class aria-hidden="true">
                 <svg preserveAspectRatio="none" shape-rendering="crispEdges"
                     viewBox=move || statistics.with(|s| format!("0 0 {} {}", s.columns.max(1), s.rows.max(1)))>
-                    <g inner_html=move || statistics.with(|s| colors.with(|c| s.rectangles(c)))></g>
+                    <Rectangles grid=statistics colors/>
                 </svg>
             </div>
         }
