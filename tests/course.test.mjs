@@ -138,6 +138,8 @@ test("the button that a beat asks to press is marked until it is pressed, and Tr
   await eventually(async () => (await ground()) !== quiet);
   await byId(page, "train-toggle").click();
   await cue("Train").waitFor({ state: "detached" });
+  // What is pointed at is tinted.
+  await page.mouse.move(0, 0);
   await eventually(async () => (await ground()) === quiet);
 });
 

@@ -62,10 +62,9 @@ async function scrollTo(page, t) {
   await drawn(page);
 }
 
-test("the whole sentence folds back into one cell, which unrolls one step per press", async (t) => {
+test("one cell unrolls one step per press, to the end or back, and plays", async (t) => {
   const page = await open(t);
-  await eventually(async () => (await byId(page, "rnn-columns").textContent()) === "30 of 30", "unrolled to the end");
-  await byId(page, "rnn-fold").click();
+  await eventually(async () => (await byId(page, "rnn-columns").textContent()) === "0 of 30", "folded");
   await columns(page, 0);
   assert(await byId(page, "rnn-loop").isVisible(), "one cell and a loop");
   const { shape } = await exported(page, "unrolled");
@@ -86,6 +85,11 @@ test("the whole sentence folds back into one cell, which unrolls one step per pr
   const strip = await atRest(byId(page, "rnn-loop").locator(".rnn-strip"));
   await page.mouse.click(strip.x + strip.width / 2, strip.y + strip.height / 2);
   await columns(page, 1);
+  // As the first beat asks: one step after the other, from where it stands.
+  await byId(page, "rnn-play").click();
+  await page.locator('[data-testid="rnn-track"][data-columns="3"]').waitFor();
+  await byId(page, "rnn-play").filter({ hasText: "Stop" }).click();
+  await byId(page, "rnn-play").filter({ hasText: "Play" }).waitFor();
 });
 
 test("the likeliest stands on top, and a loop alone has no truth", async (t) => {

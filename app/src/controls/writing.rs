@@ -37,11 +37,6 @@ pub fn Writing() -> impl IntoView {
     let known = use_words(store);
     // Where tokens need not be characters, their grounds leave no room for more.
     let set_off = memo(move || known.with(Option::is_some) && !store.has_tinted_tokens());
-    let real = memo(move || {
-        // What a model from elsewhere learned is not here.
-        let known = known.get().filter(|_| !store.is_given())?;
-        store.written.with(|written| known.share(&written.text))
-    });
     // What stood there before stays until it is written over.
     let before = StoredValue::new(String::new());
     effect(move || {
@@ -56,13 +51,19 @@ pub fn Writing() -> impl IntoView {
         Questions::from(store).generation.track();
         before.set_value(String::new());
     });
-    let old = move || {
-        store.written.with(|written| {
-            let length = written.text.chars().count();
-            let rest = |old: &String| readable(old).chars().skip(length).collect::<String>();
-            if written.done { String::new() } else { before.with_value(rest) }
-        })
+    // What is not written over yet.
+    let left = move |written: &Draft| {
+        let length = written.text.chars().count();
+        let rest = |old: &String| old.chars().skip(length).collect::<String>();
+        if written.done { String::new() } else { before.with_value(rest) }
     };
+    let old = move || store.written.with(|written| readable(&left(written)));
+    let real = memo(move || {
+        // What a model from elsewhere learned is not here.
+        let known = known.get().filter(|_| !store.is_given())?;
+        // Of all that is on show: of a few new words alone it would leap.
+        store.written.with(|written| known.share(&(written.text.clone() + &left(written))))
+    });
     let after = move || match step.get() {
         _ if store.is_given() => String::new(),
         0 => "before any training".to_owned(),
@@ -90,7 +91,7 @@ pub fn Writing() -> impl IntoView {
                 "What it writes " <span class="hint" id=at.clone()>{after}</span>
                 {move || real.get().map(|share| view! {
                     <span class="writing-real" data-testid="writing-real"
-                        title="Share of the words it has written that occur in the text it learns from">
+                        title="Share of the words here that occur in the text it learns from">
                         <strong>{percent(share, 0)}</strong>" words it has read"
                     </span>
                 })}

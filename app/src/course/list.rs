@@ -218,10 +218,11 @@ pub fn part_ended_by(end: Chapter) -> Option<(&'static str, &'static [&'static E
 pub fn Rail() -> impl IntoView {
     let store = expect_context::<Store>();
     let progress = expect_context::<Progress>();
-    let piece = move |info: &'static Entry| {
+    let piece = move |(place, info): (usize, &'static Entry)| {
         let here = move || store.link.with(|link| link.chapter == info.id);
         view! {
-            <a class="rail-piece" href=format!("?chapter={}", info.id.id()) title=info.title() tabindex="-1"
+            <a class="rail-piece" href=format!("?chapter={}", info.id.id()) tabindex="-1"
+                data-name=format!("{place} · {}", info.title())
                 class:rail-part={PARTS[1..].iter().any(|part| part.0 == info.id)} class:rail-here=here
                 class:rail-seen=move || progress.has_seen(info.id)
                 class:rail-done=move || progress.is_done(info.id)
@@ -233,7 +234,7 @@ pub fn Rail() -> impl IntoView {
                 }><span></span></a>
         }
     };
-    view! { <div class="rail" aria-hidden="true">{chapters::ALL.iter().map(|i| piece(i)).collect_view()}</div> }
+    view! { <div class="rail" aria-hidden="true">{chapters::ALL.iter().copied().enumerate().map(piece).collect_view()}</div> }
         .into_any()
 }
 

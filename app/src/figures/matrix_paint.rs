@@ -369,6 +369,13 @@ fn is_count(label: &str) -> bool {
     !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// Tokens are set in a monospaced font, as everywhere; names and numbers in the page's, which is narrower.
+fn face_of(labels: &[String]) -> &'static str {
+    let are_names = labels.iter().any(|label| label.contains(' '));
+    let are_numbers = labels.iter().all(|label| is_count(label));
+    if are_names || are_numbers { FACE } else { "ui-monospace, monospace" }
+}
+
 /// An axis's title, or only its first words where there is little room.
 fn title(axis: &str, room: f64) -> &str {
     if room < 200.0 { axis.split(':').next().unwrap_or(axis) } else { axis }
@@ -446,7 +453,7 @@ fn write_column_labels(
         return Some(());
     }
     context.set_fill_style_str(&colors.palette.ink.css());
-    context.set_font(&format!("{}px ui-monospace, monospace", g.column_font));
+    context.set_font(&format!("{}px {}", g.column_font, face_of(&matrix.columns)));
     for column in (0..g.columns).step_by(g.column_every) {
         let name = column_name(matrix, &matrix.columns[column]);
         let label = token::short_label(name, COLUMN_LABEL);
@@ -518,7 +525,7 @@ fn write_row_labels(
     colors: &Colors,
 ) -> Option<()> {
     context.set_fill_style_str(&colors.palette.ink.css());
-    context.set_font(&format!("{}px ui-monospace, monospace", g.row_font));
+    context.set_font(&format!("{}px {}", g.row_font, face_of(&matrix.rows)));
     context.set_text_baseline("middle");
     context.set_text_align("right");
     for row in (0..g.rows).step_by(g.row_every) {

@@ -21,13 +21,12 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "@ figure-block-sizes\n\n\
-                   In 2015 Kaiming He and others saw a network of 56 [layers](layer) do worse than one of 20, \
+            text: "In 2015 Kaiming He and others saw a network of 56 [layers](layer) do worse than one of 20, \
                    even on its training images. Their cure is the [residual connection](residual-connection): a \
                    layer adds to its input instead of replacing it. A transformer’s layers add to a \
                    [stream](#block-stream hidden) of numbers.\n\n\
-                   ! Compare the curves below: how does a model **without** {left-out} fare?",
-            set: |_| {},
+                   ! Compare the two losses: how does a model **without** {left-out} fare?",
+            set: |link| link.view = "without".into(),
             asks: &[],
         },
         Beat {

@@ -25,8 +25,8 @@ pub const SCRIPT: Script = Script {
             text: "In the late 1980s, many networks read a text through a window of fixed length. What had left \
                    the window was gone. In 1990 Jeffrey Elman gave his network a memory instead: the \
                    [state](hidden-state), a strip of numbers.\n\n\
-                   ! Press “Fold back”: all this is one cell, used {length} times.",
-            set: |link| link.rnn.columns = 64,
+                   ! Press “Play”: one and the same cell reads all {length} characters.",
+            set: |_| {},
             asks: &[],
         },
         Beat {
