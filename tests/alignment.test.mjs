@@ -167,6 +167,16 @@ test("a cell opens its arithmetic: additive for Bahdanau, a product for Luong's 
   assert.doesNotMatch(await byId(dot, "cell-inspector").textContent(), /tanh/);
 });
 
+test("the beat about one weight reads a source without the letters of its vectors, and marks the steps", async (t) => {
+  const page = await site.open(t, "?chapter=alignment&idea=4");
+  await rested(page, WARM);
+  await eventually(async () => (await source(page)).length === 8);
+  assert.doesNotMatch((await source(page)).join(""), /[abmv]/);
+  for (const step of [1, 2, 3]) {
+    await page.locator(`[data-testid="inspector-step-${step}"][data-cue]`).waitFor();
+  }
+});
+
 test("two ways to look back stand side by side, each with its matrix", async (t) => {
   const page = await open(t);
   assert.equal(await byId(page, "figure-alignment-weights-beside").count(), 0);

@@ -219,6 +219,11 @@ test("every view has its tab and its living figure", async (t) => {
   await eventually(async () => /position 3/.test(await byId(page, "figure-birnn-bars-both").textContent()));
   await openView(page, "accuracy");
   for (const figure of ["birnn-curves", "birnn-reach"]) await live(page, figure);
+  // Shares are read in percent, here as in the rows; and the delay is changed where one sees what it does.
+  await eventually(async () => /both ways\s*\d+\.\d%/.test(await byId(page, "birnn-reach-readout").innerText()));
+  await byId(page, "birnn-late-by-4").check();
+  await eventually(() => parameter(page, "birnn-delay") === "4");
+  await eventually(async () => /forward, 4 late/.test(await byId(page, "birnn-reach-readout").innerText()));
   await openView(page, "states");
   await live(page, "birnn");
   assert.match(await byId(page, "settings-open").textContent(), /Elman, 24 units each way/);

@@ -206,9 +206,16 @@ test("feed-forward with ReLU, both GELUs and SoLU, on the live model's neurons",
   assert.equal(await byId(page, "figure-block-neurons").locator('[role="slider"]').getAttribute("aria-valuemin"), "-4");
   // About half of the sums are negative, and ReLU puts out 0 for them.
   await eventually(async () => (await value(page, "block-off")) > 20);
+  // The bend changes beside the figure: GELU lets a little through.
+  await choose(page, "block-bend", "gelu");
+  await eventually(async () => parameter(page, "block-activation") !== "relu");
+  await eventually(async () => (await value(page, "block-off")) < 20);
+  await openSettings(page);
+  await choose(page, "block-activation", "gelu-tanh");
+  await warm(page);
+  await eventually(async () => (await byId(page, "block-forms").count()) === 1);
   const forms = await value(page, "block-forms");
   assert(forms > 1e-5 && forms < 1e-3, `${forms}`);
-  await openSettings(page);
   await choose(page, "block-activation", "solu");
   await warm(page);
   await eventually(async () => /SoLU/.test(await byId(page, "figure-block-neurons").textContent()));
@@ -222,6 +229,15 @@ test("dropout is an ensemble: the mean of sub-networks is nearer than each of th
   await live(page, "block-ensemble");
   const [each, mean] = [await value(page, "block-each-off"), await value(page, "block-mean-off")];
   assert(mean < each && each > 0, `${mean}, ${each}`);
+  // Each has a bar, their mean first.
+  const away = await byId(page, "block-away")
+    .locator('[data-part="block-away"]')
+    .evaluateAll((cells) => cells.map((cell) => Number(cell.getAttribute("data-value"))));
+  assert.equal(away.length, 13);
+  assert.equal(away[0], mean);
+  near(away.slice(1).reduce((a, b) => a + b, 0) / 12, each, 1e-5, "the mean of 12");
+  const farther = away.slice(1).filter((one) => one > mean).length;
+  assert.match(await byId(page, "block-ensemble-verdict").textContent(), new RegExp(`nearer than ${farther} of the 12`));
   await byId(page, "control-block-dropout").fill("0.6");
   await eventually(async () => (await value(page, "block-each-off")) > each);
   await byId(page, "control-block-dropout").fill("0");

@@ -36,11 +36,13 @@ async function shownStep(page, step) {
   await page.locator(`[data-testid="figure-attention"][data-step="${step}"]`).waitFor();
 }
 
-test("a first visit begins with what the untrained model writes, and where its heads look", async (t) => {
+test("a first visit begins with what the untrained model writes; where its heads look comes with training", async (t) => {
   const page = await site.open(t);
   await eventually(async () => (await byId(page, "sample-text").textContent()).length > 100);
-  await live(page, "inside");
   await beat(page).getByText("knows nothing yet").waitFor();
+  // Nothing else is on show yet.
+  assert(!(await byId(page, "figure-inside").isVisible()));
+  assert(!(await byId(page, "control-temperature").isVisible()));
   await openView(page, "attention");
   await live(page, "attention");
   assert.equal(await byId(page, "figure-attention").getAttribute("data-step"), "0");
@@ -60,6 +62,8 @@ test("a first visit begins with what the untrained model writes, and where its h
   const step = await train(page, 10);
   await eventually(async () => Number((await byId(page, "sample-text").getAttribute("data-step"))) === step, "written anew");
   await beat(page).getByText(`At step ${step} it writes this`).waitFor();
+  await live(page, "inside");
+  assert(await byId(page, "control-temperature").isVisible());
 });
 
 test("what it wrote before stands over what it writes, and leads back to its moment", async (t) => {
@@ -100,7 +104,7 @@ test("the words that occur in its text stand out, and their share is theirs", as
   const real = all.filter((word) => known.has(word));
   assert(real.length > 0 && real.length < all.length, `${real.length} of ${all.length}`);
   assert.deepEqual((await sample.locator("b").allTextContents()).flatMap(words), real);
-  assert.match(await byId(page, "writing-real").textContent(), new RegExp(`^${Math.round((100 * real.length) / all.length)}% words it has read`));
+  assert.match(await byId(page, "writing-real").textContent(), new RegExp(`^${Math.round((100 * real.length) / all.length)}% of its words are real`));
   // Names do not come again, so new ones are no mistake.
   await openSettings(page, "source");
   await byId(page, "corpus-names").click();

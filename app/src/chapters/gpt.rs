@@ -104,7 +104,7 @@ fn Chapter() -> impl IntoView {
             more=formulas
             live=vec![
                 ("begins", ViewFn::from(move || beginning(store))),
-                ("way-in", ViewFn::from(|| view! { <WayIn testid="way-in"/> })),
+                ("way-in", ViewFn::from(move || way_in(store))),
                 live("weights", move || weights.get()),
             ]
             views=views
@@ -240,6 +240,12 @@ fn beginning(store: Store) -> AnyView {
     .into_any()
 }
 
+/// The way into the course: once the model writes words, it is what comes next.
+fn way_in(store: Store) -> AnyView {
+    let is_next = memo(move || store.written.with(|written| written.step >= LEARNED));
+    view! { <div class:way-in-next=is_next><WayIn testid="way-in"/></div> }.into_any()
+}
+
 /// With noise, or with what has become of it.
 fn begins(store: Store) -> String {
     match store.written.with(|written| written.step) {
@@ -250,6 +256,9 @@ fn begins(store: Store) -> String {
     }
 }
 
+/// From this step on, a model with the usual settings writes more words than noise.
+const LEARNED: u32 = 800;
+
 /// What to do first. A link may have opened another view than its writing.
 fn asks(store: Store) -> String {
     let open = match store.link.with(|link| link.view == "writing") {
@@ -258,7 +267,8 @@ fn asks(store: Store) -> String {
     };
     let asks = match store.written.with(|written| written.step) {
         0 => "Press Train and watch: do words come out of the noise?",
-        _ => "Read a little: how many of its words do you know?",
+        ..LEARNED => "Read a little: how many of its words do you know?",
+        _ => "Read a little. How does it do that? See for yourself:",
     };
     format!("{open}{asks}")
 }

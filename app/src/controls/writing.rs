@@ -28,6 +28,9 @@ use crate::{
 /// Hottest writing on the slider. Above it every character is as likely as any other.
 const HOTTEST: f32 = 2.0;
 
+/// Where more of its words are real, those no longer need to stand out.
+const FLUENT: f64 = 0.7;
+
 /// The model's writing with its temperature and top-k.
 #[component]
 pub fn Writing() -> impl IntoView {
@@ -86,13 +89,14 @@ pub fn Writing() -> impl IntoView {
     let at = own("sample", "step");
     let (temperature_row, words) = (setting("temperature"), general("temperature"));
     view! {
-        <div class="writing view-fill" node_ref=part>
+        <div class="writing view-fill" class:is-fluent=move || real.get().is_some_and(|share| share > FLUENT)
+            node_ref=part>
             <h3 class="writing-head">
                 "What it writes " <span class="hint" id=at.clone()>{after}</span>
                 {move || real.get().map(|share| view! {
                     <span class="writing-real" data-testid="writing-real"
                         title="Share of the words here that occur in the text it learns from">
-                        <strong>{percent(share, 0)}</strong>" words it has read"
+                        <strong>{percent(share, 0)}</strong>" of its words are real"
                     </span>
                 })}
             </h3>

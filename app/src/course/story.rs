@@ -381,6 +381,8 @@ pub fn Story(
         }
     };
     let last = beats.count() - 1;
+    let titles = told.iter().map(|beat| beat.title).collect::<Vec<_>>();
+    let next = memo(move || titles.get(number.get() as usize + 1).copied().unwrap_or_default());
     view! {
         <section class="story" aria-label="Story" data-testid="story" node_ref=column
             on:scroll=move |_| { remember(); scrolled(); } on:wheel=move |_| hand() on:touchmove=move |_| hand()
@@ -401,6 +403,8 @@ pub fn Story(
             <div class="beats" node_ref=list>{told.into_iter().enumerate().map(beat).collect_view()}</div>
             <Neighbors/>
             <div class="story-steps" role="group" aria-label="Sections of the story">
+                // The arrow beside it does the same, and says so to everyone.
+                <span class="story-next" aria-hidden="true" on:click=move |_| step(true)>{next}</span>
                 <button type="button" class="story-step" data-testid="idea-back" title="Page up"
                     aria-disabled=move || (number.get() == 0).then_some("true") on:click=move |_| step(false)>
                     <span aria-hidden="true">"↑"</span><span class="visually-hidden">"Previous section"</span>

@@ -9,10 +9,10 @@ use super::{
     canvas::{use_latest, use_size},
     export::Provenance,
     frame::{Files, Frame, choices},
-    lines_data::{Lines, Stroke, lines_csv, lines_json, nearest},
+    lines_data::{Line, Lines, Stroke, lines_csv, lines_json, nearest},
     lines_plot::{self, Layout, lines_svg},
     motion::use_motion,
-    numbers::short,
+    numbers::{percent, place, short},
     plot::use_plot,
     reading::{Reading, offset, step_along},
     select::Pointing,
@@ -82,7 +82,8 @@ pub fn LinesFigure(
     let label = move || format!("{}: {} to read at", title.get(), shown.get().x_label);
     let spoken = move || {
         let (lines, Some(x)) = (shown.get(), read.get()) else { return String::new() };
-        let values = lines.series.iter().map(|s| format!("{} {}", s.name, s.reading(x)));
+        let values =
+            lines.series.iter().map(|s| format!("{} {}", s.name, s.reading(x, lines.is_share)));
         format!("{} {}: {}", lines.x_label, short(x), values.collect::<Vec<_>>().join(", "))
     };
     let files = Files { json: lines_json, csv: lines_csv, svg: lines_svg };
@@ -103,7 +104,7 @@ pub fn LinesFigure(
             let x = xs.with(|xs| xs.get(row).copied())?;
             let lines = shown.get();
             let point = lines.series.get(column)?.at(x).filter(|p| p.0 == x)?;
-            Some(short(point.1))
+            Some(if lines.is_share { percent(point.1, 2) } else { short(point.1) })
         }),
         absent: "–",
         start: Callback::new(move |()| xs.with(|xs| Some((nearest(xs, read.get()?)?, 0)))),
@@ -226,7 +227,8 @@ pub fn LinesBox(
 fn Dots(shown: Memo<Arc<Lines>>, layout: Memo<Layout>, read: Memo<Option<f64>>) -> impl IntoView {
     move || {
         let (lines, layout, x) = (shown.get(), layout.get(), read.get()?);
-        let dotted = lines.series.iter().filter(|line| line.stroke == Stroke::Auto);
+        let dotted = lines.series.iter();
+        let dotted = dotted.filter(|line| matches!(line.stroke, Stroke::Auto | Stroke::Points));
         let dots = dotted.filter_map(|line| {
             let (x, y) = line.at(x).filter(|p| p.0 == x)?;
             let (left, top) = (layout.x_at(x), layout.y_at(y)?);
@@ -247,16 +249,22 @@ fn Dots(shown: Memo<Arc<Lines>>, layout: Memo<Layout>, read: Memo<Option<f64>>) 
 fn Legend(name: &'static str, shown: Memo<Arc<Lines>>, read: Memo<Option<f64>>) -> impl IntoView {
     // Changes seldom: the list is built anew only then.
     let keys = memo(move || {
-        shown.get().series.iter().map(|s| (s.name.clone(), s.css(), s.dash)).collect::<Vec<_>>()
+        let key = |s: &Line| (s.name.clone(), s.css(), s.dash, s.stroke == Stroke::Points);
+        shown.get().series.iter().map(key).collect::<Vec<_>>()
     });
-    let row = move |(i, (series, color, dash)): (usize, (String, String, super::Dash))| {
+    let row = move |(i, (series, color, dash, dots)): (
+        usize,
+        (String, String, super::Dash, bool),
+    )| {
         let value = move || {
-            read.get().zip(shown.get().series.get(i)).map_or("–".into(), |(x, s)| s.reading(x))
+            let lines = shown.get();
+            let read = read.get().zip(lines.series.get(i));
+            read.map_or("–".into(), |(x, line)| line.reading(x, lines.is_share))
         };
         view! {
             <li>
                 <svg class="lines-key" viewBox="0 0 32 10" aria-hidden="true">
-                    <path d="M1 5H31" style=format!("stroke:{color}") stroke-dasharray=dash.css()></path>
+                    <path class:dots=dots d=if dots { "M5 5h0M16 5h0M27 5h0" } else { "M1 5H31" } style=format!("stroke:{color}") stroke-dasharray=dash.css()></path>
                 </svg>
                 <span class="lines-name">{series}</span>
                 <span class="lines-value">{value}</span>
@@ -265,7 +273,7 @@ fn Legend(name: &'static str, shown: Memo<Arc<Lines>>, read: Memo<Option<f64>>) 
     };
     let at = move || {
         let label = shown.get().x_label.clone();
-        format!("{label} {}", read.get().map_or("–".into(), short))
+        format!("{label} {}", read.get().map_or("–".into(), place))
     };
     view! {
         // Many series scroll in a small figure, also for the keyboard.

@@ -8,7 +8,7 @@ use super::{
     frame::Caption,
     hue::{Dash, Hue},
     motion::Between,
-    numbers::{brief, short},
+    numbers::{brief, percent, short},
     plot::{Axis, last_step_shown},
 };
 
@@ -36,6 +36,10 @@ pub enum Stroke {
     Smooth,
     /// With some of its points however many there are.
     Dotted,
+    /// Thin and quiet; a point between gaps is a large dot over all lines.
+    Marked,
+    /// No line between its points, which say nothing of what lies between them.
+    Points,
 }
 
 /// One series, its points in order of x. A y that is not a number is a gap.
@@ -76,6 +80,8 @@ pub struct Lines {
     pub x_log: bool,
     pub x_range: Option<(f64, f64)>,
     pub y_range: Option<(f64, f64)>,
+    /// Whether y is a share of one whole: it is read in percent, and stays what it is in files.
+    pub is_share: bool,
     /// Whether the names stand where the lines begin, for lines that meet at their ends. The y axis is
     /// on the right then.
     pub names_first: bool,
@@ -183,11 +189,13 @@ impl Line {
     }
 
     /// What the series says at `x`: the value there, or the one before with its own x.
-    pub fn reading(&self, x: f64) -> String {
+    pub fn reading(&self, x: f64, is_share: bool) -> String {
+        let brief = |y| if is_share { percent(y, 1) } else { brief(y) };
         match self.at(x) {
             None => "–".into(),
             Some((_, y)) if !y.is_finite() => "–".into(),
             Some((at, y)) if at == x => brief(y),
+            Some(_) if self.stroke == Stroke::Points => "–".into(),
             Some((at, y)) => format!("{} (at {})", brief(y), short(at)),
         }
     }
@@ -276,10 +284,11 @@ pub mod tests {
     fn reads_what_is_there() {
         let lines = two();
         assert_eq!(lines.xs().len(), 30);
-        assert_eq!(lines.series[0].reading(1.0), "0.5");
-        assert_eq!(lines.series[1].reading(21.0), "0.25 (at 20)");
-        assert_eq!(lines.series[1].reading(10.0), "0");
-        assert_eq!(lines.series[1].reading(26.0), "–");
+        assert_eq!(lines.series[0].reading(1.0, false), "0.5");
+        assert_eq!(lines.series[0].reading(1.0, true), "50.0%");
+        assert_eq!(lines.series[1].reading(21.0, false), "0.25 (at 20)");
+        assert_eq!(lines.series[1].reading(10.0, false), "0");
+        assert_eq!(lines.series[1].reading(26.0, false), "–");
         assert_eq!(
             lines.left_out().unwrap(),
             "Not on the log axis, being 0 or less: 1 of LSTM, <c>."

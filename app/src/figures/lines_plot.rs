@@ -7,6 +7,7 @@ use super::{
     frame::Caption,
     labels::{in_lines, place_labels, text_width},
     lines_data::{Line, Lines, Stroke},
+    numbers::percent,
     plot::{Anchor, Axis, Drawn, SVG_TEXT_SCALE, Surface},
     polyline::{clearance, clip, thin},
     svg::titled,
@@ -18,6 +19,8 @@ pub const TOP: f64 = 14.0;
 pub const BOTTOM: f64 = 46.0;
 /// Share of its color that a [`Stroke::Faint`] line keeps on the paper.
 const FAINT: f64 = 0.35;
+/// The same of a [`Stroke::Marked`] line.
+const QUIET: f64 = 0.7;
 /// Of tick labels and names.
 const TEXT: f64 = 13.0;
 /// A character's width at that size, about.
@@ -59,7 +62,7 @@ pub struct Layout {
 impl Layout {
     pub fn new(lines: &Lines, width: f64, height: f64) -> Self {
         let (x, y) = (lines.x_axis(), lines.y_axis());
-        let ticks = y.ticks(y_ticks(height));
+        let ticks = y_ticks(lines, y, height);
         let widest = ticks.iter().map(|t| t.1.chars().count()).max().unwrap_or(1) as f64;
         let named = lines.series.iter().filter(|line| line.stroke != Stroke::Faint);
         let named: Vec<&str> = named.map(|line| line.name.as_str()).collect();
@@ -111,8 +114,12 @@ impl Layout {
     }
 }
 
-fn y_ticks(height: f64) -> f64 {
-    ((height - TOP - BOTTOM) / 40.0).clamp(2.0, 8.0)
+fn y_ticks(lines: &Lines, y: Axis, height: f64) -> Vec<(f64, String)> {
+    let mut ticks = y.ticks(((height - TOP - BOTTOM) / 40.0).clamp(2.0, 8.0));
+    if lines.is_share {
+        ticks.iter_mut().for_each(|(value, label)| *label = percent(*value, 0));
+    }
+    ticks
 }
 
 /// Draws axes, references and series; `marker` is an x to mark, in files only: on screen it is an
@@ -140,17 +147,22 @@ pub fn draw<DB: DrawingBackend>(
     }
     let mut names = vec![];
     let mut drawn = vec![];
+    let mut marks = vec![];
     for line in &lines.series {
         let mut named_at = None;
         let color = line.color(palette);
         let (color, width) = match line.stroke {
             Stroke::Faint => (color.over(palette.paper, FAINT), 1.0),
             Stroke::Dotted => (color, 1.5),
+            Stroke::Marked => (color.over(palette.paper, QUIET), 1.0),
             // Where many points share a pixel the line is a band: thinner, or it hides the others.
             Stroke::Auto if line.points.len() as f64 > 2.0 * layout.width() => (color, 1.0),
-            Stroke::Auto | Stroke::Smooth => (color, 2.0),
+            Stroke::Auto | Stroke::Smooth | Stroke::Points => (color, 2.0),
         };
-        let runs = thin(&line.points, layout.x, layout.y.log, layout.width() as usize);
+        let mut runs = thin(&line.points, layout.x, layout.y.log, layout.width() as usize);
+        if line.stroke == Stroke::Points {
+            runs = runs.iter().flatten().map(|point| vec![*point]).collect();
+        }
         for run in &runs {
             let placed: Vec<(f64, f64)> =
                 run.iter().filter_map(|&(x, y)| Some((layout.x_at(x), layout.y_at(y)?))).collect();
@@ -158,7 +170,9 @@ pub fn draw<DB: DrawingBackend>(
             for piece in clip_sides(&clip(&placed, TOP - 0.5, layout.bottom + 0.5), from, to) {
                 surface.line(&piece, color, width, line.dash.pattern())?;
                 let alone = piece.len() == 1;
-                if alone || line.stroke == Stroke::Auto && line.points.len() <= DOTTED {
+                if alone && line.stroke == Stroke::Marked {
+                    marks.push((piece[0], line.hue.of(palette)));
+                } else if alone || line.stroke == Stroke::Auto && line.points.len() <= DOTTED {
                     for &at in piece.iter().filter(|p| placed.contains(p)) {
                         surface.dot(at, 3.0, color)?;
                     }
@@ -176,6 +190,10 @@ pub fn draw<DB: DrawingBackend>(
         // Text needs its whole color.
         let named_at = named_at.filter(|_| line.stroke != Stroke::Faint);
         names.extend(named_at.map(|at| (line.name.as_str(), at, line.hue.of(palette))));
+    }
+    for (at, color) in marks {
+        surface.dot(at, 6.5, palette.paper)?;
+        surface.dot(at, 4.5, color)?;
     }
     draw_names(surface, layout, &names, palette)?;
     draw_references(surface, layout, &references, &drawn, palette)
@@ -274,7 +292,7 @@ fn draw_axes<DB: DrawingBackend>(
     } else {
         (left - 8.0, Anchor::RIGHT, 6.0)
     };
-    for (value, label) in layout.y.ticks(y_ticks(height)) {
+    for (value, label) in y_ticks(lines, layout.y, height) {
         let Some(y) = layout.y_at(value) else { continue };
         surface.line(&[(left, y), (right, y)], palette.line, 1.0, &[])?;
         surface.text(&label, (beside, y), TEXT, palette.muted, anchor)?;
@@ -441,6 +459,22 @@ mod tests {
             svg.split("RNN").next().unwrap().rsplit("<text").next().unwrap().contains("\"end\"")
         };
         assert_eq!([end(&two()), end(&first)], [false, true]);
+    }
+
+    #[test]
+    fn marks_lie_over_all_and_points_are_alone() {
+        let (point, gap) = ((1.0, 1.0), (1.0, f64::NAN));
+        let marked = vec![(0.0, 1.0), point, gap, point, gap, point, (2.0, 2.0)];
+        let series = [(Stroke::Marked, marked), (Stroke::Points, vec![(0.0, 0.5), (2.0, 1.0)])];
+        let line = |(stroke, points)| Line { stroke, points, ..Line::default() };
+        let lines = Lines { series: series.map(line).into(), ..two() };
+        let svg = lines_svg(&lines, &caption(), &Colors::new(&Palette::LIGHT));
+        let radii: Vec<&str> = svg.split("<circle").skip(1).collect();
+        let radii = radii.iter().map(|circle| circle.split("r=\"").nth(1).unwrap_or_default());
+        let radii: Vec<_> = radii.map(|rest| rest.split('"').next().unwrap_or_default()).collect();
+        assert_eq!(radii, ["3", "3", "7", "5"], "the rim before its dot");
+        let read = [0.0, 1.0].map(|x| lines.series[1].reading(x, false));
+        assert_eq!(read, ["0.5", "–"]);
     }
 
     #[test]

@@ -1,8 +1,18 @@
 //! Numbers as they are written in figures.
 
+use crate::controls::grouped;
+
 /// A number as axes and tables write it: `0.05`, `1200`, `3.2·10⁻⁹`.
 pub fn short(value: f64) -> String {
     with_digits(value, 5)
+}
+
+/// A place on an axis: as [`short`], whole thousands in groups as the time bar has them.
+pub fn place(value: f64) -> String {
+    match value {
+        1000.0..1e6 if value.fract() == 0.0 => grouped(value as u64),
+        _ => short(value),
+    }
 }
 
 /// A number that is read in passing: as [`short`], to four digits.

@@ -11,7 +11,7 @@ use plotters_canvas::CanvasBackend;
 use super::{
     canvas::{Size, prepare},
     color::{Palette, Rgb},
-    numbers::short,
+    numbers::place,
     pen::FACE,
     polyline::dashes,
     theme::Colors,
@@ -146,7 +146,7 @@ impl Axis {
     /// At most about `most` round values with their labels.
     pub fn ticks(&self, most: f64) -> Vec<(f64, String)> {
         let most = most.max(1.0);
-        let labeled = |v: f64| (v, short(v));
+        let labeled = |v: f64| (v, place(v));
         if self.log {
             let decades = (self.to / self.from).log10();
             let (first, last) = (self.from.log10(), self.to.log10());

@@ -109,17 +109,11 @@ pub fn expects(page: Page) -> AnyView {
 #[component]
 fn Shares(page: Page) -> impl IntoView {
     let kinds = memo(move || page.kinds());
-    let is_pair = memo(move || has_weights(page, 1));
     let one = move |(model, kind): (usize, AttentionKind)| {
         let share = memo(move || last(&exact(kind)));
         view! {
             <div>
-                <dt>
-                    {move || match kind {
-                        kind if kind == AttentionKind::None || is_pair.get() => name(kind),
-                        _ => "with attention",
-                    }}
-                </dt>
+                <dt>{name(kind)}</dt>
                 <dd>
                     <span class="alignment-share-of" style=format!("color:{}", style(model).0.css())
                         data-testid=format!("alignment-right-{model}")>

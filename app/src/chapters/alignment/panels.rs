@@ -38,6 +38,7 @@ pub fn training(page: Page) -> AnyView {
         references: vec![Reference { name: "95%".into(), y: 0.95 }],
         x_range: Lines::steps(lab.step.get()),
         y_range: Some((0.0, 1.0)),
+        is_share: true,
         ..Lines::default()
     });
     let reached = memo(move || {
@@ -166,6 +167,7 @@ pub fn lengths(page: Page) -> AnyView {
                 y_label: "share without a mistake".into(),
                 series: series.collect(),
                 y_range: Some((0.0, 1.0)),
+                is_share: true,
                 ..Lines::default()
             }
         })

@@ -111,7 +111,7 @@ pub const SCRIPT: Script = Script {
             text: "In 2014, translation networks failed on long sentences. Dzmitry Bahdanau, Kyunghyun Cho and \
                    Yoshua Bengio suspected the single vector. They let the decoder look back at the source for \
                    each word, and called this a mechanism of [attention](attention). Here a model with attention \
-                   learns beside one without. {neither}\n\n\
+                   (“Bahdanau”) learns beside one without. {neither}\n\n\
                    ! Press Train, and watch: do the squares form a pattern?",
             // The next beat asks about the third row.
             set: |link| link.alignment.at = 1,
@@ -154,10 +154,12 @@ pub const SCRIPT: Script = Script {
             text: "In **additive attention**, a small network compares the decoder’s state with one of the \
                    encoder’s states. Out comes a score: how well do the two go together? [Softmax](softmax) \
                    turns the scores of a row into shares that add up to 1.\n\n\
-                   ! Follow the three steps, from the score to the context.",
+                   ! Press “1 Score,” “2 Softmax,” and “3 Context”: follow the score to the context.",
             set: |link| {
                 // No key of its own: the one that is read most.
                 (link.alignment.at, link.alignment.key) = (3, 0);
+                // A source without the letters that name the vectors: a, b, m and v.
+                link.alignment.example = 2;
                 link.view = "score".to_owned();
             },
             asks: &["alignment-alpha"],

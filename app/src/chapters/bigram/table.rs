@@ -149,9 +149,11 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
     };
     let smooths = memo(move || view.get() == View::Smoothed);
     let title = memo(move || match view.get() {
-        View::Counts => "P(next | current), counted".to_owned(),
-        View::Smoothed => format!("P(next | current), counted with {} added to each pair", k.get()),
-        View::Trained => "P(next | current), the softmax of a trained table".to_owned(),
+        View::Counts => "What follows each character, counted".to_owned(),
+        View::Smoothed => {
+            format!("What follows each character, counted with {} added to each pair", k.get())
+        }
+        View::Trained => "What follows each character, by a trained table".to_owned(),
         View::Difference => "Trained minus counted".to_owned(),
     });
     view! {

@@ -11,6 +11,7 @@ use unroll_protocol::{
 use super::figure::{likeliest, reader_id, softmax};
 use super::{Page, arithmetic::Arithmetic};
 use crate::{
+    controls::Segments,
     figures::{
         BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Reference, StepRow, percent, token::mark,
         top_bars,
@@ -230,6 +231,11 @@ pub fn Accuracy(page: Page) -> impl IntoView {
     let content = move || {
         match page.task.get() {
         TaskChoice::Look => view! {
+            <div class="view-bar" role="group" aria-label="How many steps late the delayed model answers">
+                <span aria-hidden="true">"Delay"</span>
+                <Segments name="birnn-late-by" choices=delays()
+                    chosen=move || page.settings.with(|s| s.delay) on_choose=move |delay| page.set(|s| s.delay = delay)/>
+            </div>
             <div class="view-split birnn-curves">
                 <div><Reach page/></div>
                 <div><Curves page/></div>
@@ -244,6 +250,14 @@ pub fn Accuracy(page: Page) -> impl IntoView {
     }
     };
     content.into_any()
+}
+
+/// As far as the answers lie. The settings and links have more.
+fn delays() -> Vec<(u32, &'static str, AnyView)> {
+    (0..)
+        .zip(["0", "1", "2", "3", "4", "5"])
+        .map(|(delay, id)| (delay, id, id.into_any()))
+        .collect()
 }
 
 fn reference(page: Page) -> Vec<Reference> {
@@ -272,6 +286,7 @@ fn Curves(page: Page) -> impl IntoView {
             references: reference(page),
             x_range: Lines::steps(page.lab.history.with(|history| history.last_step())),
             y_range: Some((0.0, 1.0)),
+            is_share: true,
             ..Lines::default()
         }
     });
@@ -304,6 +319,7 @@ fn Reach(page: Page) -> impl IntoView {
             references: reference(page),
             x_range: Some((1.0, f64::from(MOST_AHEAD))),
             y_range: Some((0.0, 1.0)),
+            is_share: true,
             ..Lines::default()
         }
     });

@@ -54,15 +54,16 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Or answer late",
             text: "The **delayed** model reads only forward, but like an interpreter it waits. {waits} The \
-                   price: it must hold what it has read until the answer is due.",
+                   price: it must hold what it has read until the answer is due.\n\n\
+                   ! Compare its row with the two above: is it as good as both ways?",
             set: |link| (link.birnn.delay, link.birnn.ahead) = (2, 2),
             asks: &["birnn-late"],
         },
         Beat {
             title: "How far does it see?",
             text: "What if the answer lies beyond the delay? {beyond}\n\n\
-                   ! See at which distance the delayed model’s line falls to chance. Then open the settings at the \
-                   top right, set a longer delay, train, and look again.",
+                   ! At which distance does the delayed model’s line fall to chance? Choose a longer delay above \
+                   the figure: all models start over. Where does the line fall now?",
             set: |link| {
                 link.view = "accuracy".into();
                 (link.birnn.delay, link.birnn.ahead) = (2, 3);

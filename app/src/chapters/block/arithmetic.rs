@@ -1,31 +1,36 @@
 //! One term's way to one logit, place by place.
 
 use leptos::prelude::*;
+use unroll_protocol::study::block::Stream;
 
 use super::{Page, stream::bar};
 use crate::figures::{decimals, token::mark};
 
-/// The open term, if one is.
-pub fn panel(page: Page) -> Option<AnyView> {
-    let index = (page.term.get() as usize).checked_sub(1)?;
-    let stream = page.stream.get()?;
-    let term = stream.terms.block(&[index])?;
-    let name = stream.sources.get(index)?.name();
-    let token = page.vocabulary.with(|v| v.get(stream.token as usize).map(|t| mark(t)))?;
+/// The mean of a term's numbers, each number less it, and all that this is multiplied by.
+fn factors(stream: &Stream, term: usize) -> Option<(f64, Vec<(f64, f64)>)> {
+    let term = stream.terms.block(&[term])?;
     let mean = match stream.deviation {
         Some(_) => term.iter().map(|x| f64::from(*x)).sum::<f64>() / term.len() as f64,
         None => 0.0,
     };
     let scale = stream.deviation.map_or(1.0, f64::from);
-    // Each number of the term, and all that it is multiplied by.
-    let factors: Vec<(f64, f64)> = term
-        .iter()
-        .zip(&stream.gamma)
-        .zip(&stream.unembedding)
-        .map(|((x, gamma), u)| (f64::from(*x) - mean, f64::from(*gamma) * f64::from(*u) / scale))
-        .collect();
+    let numbers = term.iter().zip(&stream.gamma).zip(&stream.unembedding);
+    let factors = numbers
+        .map(|((x, gamma), u)| (f64::from(*x) - mean, f64::from(*gamma) * f64::from(*u) / scale));
+    Some((mean, factors.collect()))
+}
+
+/// The open term, if one is.
+pub fn panel(page: Page) -> Option<AnyView> {
+    let index = (page.term.get() as usize).checked_sub(1)?;
+    let stream = page.stream.get()?;
+    let name = stream.sources.get(index)?.name();
+    let token = page.vocabulary.with(|v| v.get(stream.token as usize).map(|t| mark(t)))?;
+    let (mean, factors) = factors(&stream, index)?;
     let total: f64 = factors.iter().map(|(x, weight)| x * weight).sum();
-    let most = factors.iter().fold(1e-6, |most: f64, (x, weight)| most.max((x * weight).abs()));
+    // One scale for all terms, so that their bars compare.
+    let all = (0..stream.sources.len()).filter_map(|term| Some(self::factors(&stream, term)?.1));
+    let most = all.flatten().fold(1e-6, |most: f64, (x, weight)| most.max((x * weight).abs()));
     let how = match stream.deviation {
         Some(deviation) => view! {
             "x is the term’s number minus the term’s mean, "

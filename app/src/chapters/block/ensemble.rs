@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use unroll_protocol::study::block::{Ensemble, MASKS, ask};
 
-use super::Page;
+use super::{Page, stream::bar};
 use crate::{
     controls::SliderField,
     course::{Sentence, use_setting},
@@ -44,27 +44,57 @@ pub fn view(page: Page) -> AnyView {
     let verdict = move || {
         ensemble.with(|e| {
             let e = e.as_ref()?;
-            let width = e.full.len().max(1);
-            let each = e.each.values.chunks(width).map(|row| apart(row, &e.full)).sum::<f32>()
-                / MASKS as f32;
-            let mean = apart(&e.mean, &e.full);
+            let [mean, masks @ ..] = &distances(e)[..] else { return None };
+            let each = masks.iter().sum::<f32>() / masks.len() as f32;
+            let farther = masks.iter().filter(|mask| *mask > mean).count();
             Some(view! {
                 "On average, a sub-network’s guesses differ from the full network’s by "
                 <b data-testid="block-each-off" data-value=each.to_string()>{percent(each, 1)}</b>
                 ". Their mean’s guesses differ by "
-                <b data-testid="block-mean-off" data-value=mean.to_string()>{percent(mean, 1)}</b>
-                {if mean < each { ", so it is nearer." } else { "." }}
+                <b data-testid="block-mean-off" data-value=mean.to_string()>{percent(*mean, 1)}</b>
+                {match farther {
+                    0 => ".".to_owned(),
+                    farther => format!(": it is nearer than {farther} of the {MASKS}."),
+                }}
             })
+        })
+    };
+    let bars = move || {
+        ensemble.with(|e| {
+            let distances = distances(e.as_ref()?);
+            let most = distances.iter().fold(1e-6, |most: f32, away| most.max(*away));
+            let row = |(name, away): (String, &f32)| view! {
+                <tr>
+                    <th scope="row">{name}</th>
+                    <td data-part="block-away" data-value=away.to_string()>{percent(*away, 1)}</td>
+                    <td class="block-bars">{bar((*away).into(), most.into())}</td>
+                </tr>
+            };
+            Some(names().zip(&distances).map(row).collect_view())
         })
     };
     view! {
         <Sentence label="Your sentence" problem=answered.problem/>
         <p class="view-note">
-            "Each row: the full network with activations set to 0 at random. Color: how far its guesses move."
+            "Each row: the full network with activations set to 0 at random. Color: how far each guess moves. Bars: how far all \
+             of them do."
         </p>
         <div class="view-bar"><SliderField name="block-dropout" step=0.05/></div>
-        <MatrixFigure name="block-ensemble" title="Each sub-network’s guesses, less the full network’s" matrix describe
-            provenance=page.provenance/>
+        <div class="view-side block-ensemble">
+            <div>
+                <MatrixFigure name="block-ensemble" title="Each sub-network’s guesses, less the full network’s" matrix
+                    describe provenance=page.provenance/>
+            </div>
+            <div class="view-scroll" tabindex="0" role="region" aria-label="How far from the full network">
+                <table class="block-table block-away" data-testid="block-away">
+                    <thead><tr>
+                        <th scope="col">"network"</th><th scope="col">"distance"</th>
+                        <th scope="col"><span class="visually-hidden">"as a bar"</span></th>
+                    </tr></thead>
+                    <tbody>{bars}</tbody>
+                </table>
+            </div>
+        </div>
         <p class="block-verdict" data-testid="block-ensemble-verdict">{verdict}</p>
     }
     .into_any()
@@ -75,21 +105,32 @@ fn apart(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).sum::<f32>() / 2.0
 }
 
+/// How far their mean is from the full network, and then each sub-network.
+fn distances(ensemble: &Ensemble) -> Vec<f32> {
+    rows(ensemble).map(|row| apart(row, &ensemble.full)).collect()
+}
+
+/// Their mean first, which is what the others are compared with.
+fn rows(ensemble: &Ensemble) -> impl Iterator<Item = &[f32]> {
+    let width = ensemble.full.len().max(1);
+    [&ensemble.mean[..]].into_iter().chain(ensemble.each.values.chunks(width))
+}
+
+fn names() -> impl Iterator<Item = String> {
+    let masks = (1..=MASKS).map(|mask| format!("mask {mask}"));
+    ["their mean".to_owned()].into_iter().chain(masks)
+}
+
 /// How much more probability each sub-network and their mean give than the full network.
 fn matrix(ensemble: &Ensemble, vocabulary: &[String]) -> Matrix {
     let top: Vec<usize> = largest(&ensemble.full, TOP).into_iter().map(|t| t.0).collect();
-    let width = ensemble.full.len().max(1);
-    // What the others are compared with first.
-    let rows = [&ensemble.mean[..]].into_iter().chain(ensemble.each.values.chunks(width));
-    let values: Vec<f32> = rows
+    let values: Vec<f32> = rows(ensemble)
         .flat_map(|row| top.iter().map(|id| row[*id] - ensemble.full[*id]).collect::<Vec<_>>())
         .collect();
-    let masks = (1..=MASKS).map(|mask| format!("mask {mask}"));
-    let names = ["their mean".to_owned()].into_iter().chain(masks).collect();
     Matrix {
         row_axis: "network".into(),
         column_axis: "next character".into(),
-        rows: names,
+        rows: names().collect(),
         columns: top.iter().map(|id| vocabulary.get(*id).cloned().unwrap_or_default()).collect(),
         map: ValueMap::around(&values),
         values,

@@ -51,14 +51,16 @@ fn lines(growth: &Growth, wakings: &Wakings) -> Lines {
         let points = growth.points().filter(|(step, _)| !x_log || *step > 0);
         let points = points.flat_map(|(step, lengths)| {
             let point = (f64::from(step), f64::from(lengths[term]));
-            // A point between gaps is drawn as a dot.
+            // A point between gaps is marked with a dot.
             let gap = (point.0, f64::NAN);
             let dot = [point, gap, point, gap, point];
             dot.into_iter().take(if woke == Some(step) { dot.len() } else { 1 })
         });
         let (hue, dash, faded) = look(*source);
         let line = Line::new(short(*source), hue, dash, points.collect());
-        Line { faded, stroke: Stroke::Smooth, ..line }
+        // The one that the others are measured by stands out.
+        let stroke = if *source == Source::Token { Stroke::Smooth } else { Stroke::Marked };
+        Line { faded, stroke, ..line }
     };
     let x_range = Lines::steps(last);
     Lines {
@@ -101,7 +103,7 @@ fn when(wakings: &Wakings, layer: Source) -> Option<u32> {
     wakings.iter().find(|(source, _)| *source == layer).map(|(_, step)| *step)
 }
 
-/// Whether the two steps of a block woke in their order, in words.
+/// Whether the two layers of a block woke in their order, in words.
 pub fn woke(wakings: &Wakings) -> String {
     if wakings.is_empty() {
         return "no layer is awake yet".to_owned();

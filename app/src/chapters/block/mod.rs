@@ -94,11 +94,6 @@ fn models(page: Page) -> AnyView {
     .into_any()
 }
 
-/// Points as dots without a line: a gap before each leaves it alone, and one alone is drawn as a dot.
-fn dots(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
-    points.flat_map(|(x, y)| [(x, f64::NAN), (x, y)]).collect()
-}
-
 /// What is left out, in running text.
 fn name_of(without: Without) -> &'static str {
     match without {
@@ -190,10 +185,8 @@ fn BlockChapter() -> impl IntoView {
 
 /// What the text reads off the models.
 fn lives(page: Page) -> Vec<Live> {
-    let largest = memo(move || page.stream.with(|s| stream::largest_term(s.as_ref()?)));
     let parted = memo(move || depths::parted(page));
     vec![
-        live("largest", move || largest.get().unwrap_or_else(|| "…".to_owned())),
         live("woke", move || match page.growth.with(Option::is_some) {
             true => page.wakings.with(growth::woke),
             false => "…".to_owned(),

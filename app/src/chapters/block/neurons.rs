@@ -6,10 +6,11 @@ use unroll_protocol::{
     study::block::{CONTEXT, CURVES, Neurons, Source, ask, grid},
 };
 
-use super::{Page, dots, models};
+use super::{Page, models};
 use crate::{
-    course::Sentence,
-    figures::{Dash, Hue, Line, Lines, LinesFigure},
+    controls::Segments,
+    course::{Sentence, use_setting},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Stroke},
     questions::use_answer,
     reactive::memo,
 };
@@ -57,16 +58,21 @@ pub fn view(page: Page) -> AnyView {
     let verdict = move || {
         neurons.with(|n| {
             let n = n.as_ref()?;
-            let gap = |(a, b): (&f32, &f32)| (a - b).abs();
-            let forms = n.curves[1].iter().zip(&n.curves[2]).map(gap).fold(0f32, f32::max);
+            // Of interest where both are drawn.
+            let forms = (n.activation == Activation::GeluTanh).then(|| {
+                let gap = |(a, b): (&f32, &f32)| (a - b).abs();
+                n.curves[1].iter().zip(&n.curves[2]).map(gap).fold(0f32, f32::max)
+            });
             let off = n.after.iter().filter(|after| after.abs() < 1e-3).count();
             Some(view! {
                 <span data-testid="block-off" data-value=off.to_string()>
-                    {format!("{off} of {} neurons put out nearly nothing here (less than 0.001). ", n.after.len())}
+                    {format!("Silent at this position, with an output of less than 0.001: {off} of {} neurons. ", n.after.len())}
                 </span>
-                <span data-testid="block-forms" data-value=forms.to_string()>
-                    {format!("GELU and its tanh form differ by at most {forms:.5} between −4 and 4.")}
-                </span>
+                {forms.map(|forms| view! {
+                    <span data-testid="block-forms" data-value=forms.to_string()>
+                        {format!("GELU and its tanh form differ by at most {forms:.5} between −4 and 4.")}
+                    </span>
+                })}
             })
         })
     };
@@ -76,12 +82,27 @@ pub fn view(page: Page) -> AnyView {
     });
     view! {
         <Sentence label="Your sentence" problem=Signal::stored(None::<String>)/>
-        <div class="view-bar">{models(page)}</div>
+        <div class="view-bar">{models(page)}{bends()}</div>
         <LinesFigure name="block-neurons" title lines provenance=page.provenance/>
         <p class="block-verdict" data-testid="block-neurons-verdict">{verdict}</p>
         <p class="field-error" role="status" data-testid="block-neurons-problem">
             {move || answered.problem.get()}
         </p>
+    }
+    .into_any()
+}
+
+/// The two bends that the story compares; the settings have more.
+fn bends() -> AnyView {
+    let activation = use_setting(|link| &mut link.block.activation);
+    let choices =
+        [Activation::Gelu, Activation::Relu].map(|bend| (bend, bend.id(), bend.label().into_any()));
+    view! {
+        <fieldset class="choice-field" data-testid="control-block-bend">
+            <legend>"Bend"</legend>
+            <Segments name="control-block-bend" choices=choices.into() chosen=move || activation.get()
+                on_choose=move |bend| activation.set(bend)/>
+        </fieldset>
     }
     .into_any()
 }
@@ -121,8 +142,7 @@ fn lines(neurons: &Neurons) -> Lines {
         Line::new(curve.label(), hue, dash, points.collect())
     });
     let count = own.len();
-    let own =
-        Line::new(format!("the {count} neurons"), Hue::First, Dash::Dotted, dots(own.into_iter()));
+    let own = dots(format!("the {count} neurons"), Hue::First, own);
     Lines {
         series: curves.chain([own]).collect(),
         // So far left that all curves are almost 0 there.
@@ -137,19 +157,21 @@ fn rivals(
     beside: Vec<(f64, f64)>,
     (position, neighbor): (u32, u32),
 ) -> Lines {
-    let line = |position: u32, hue, points: Vec<(f64, f64)>| {
-        Line::new(format!("position {position}"), hue, Dash::Dotted, dots(points.into_iter()))
-    };
+    let line = |position: u32, hue, points| dots(format!("position {position}"), hue, points);
     Lines {
         series: vec![line(position, Hue::First, here), line(neighbor, Hue::Second, beside)],
         ..axes()
     }
 }
 
+fn dots(name: String, hue: Hue, points: Vec<(f64, f64)>) -> Line {
+    Line { stroke: Stroke::Points, ..Line::new(name, hue, Dash::Solid, points) }
+}
+
 fn axes() -> Lines {
     Lines {
-        x_label: "sum into the neuron".into(),
-        y_label: "what it puts out".into(),
+        x_label: "incoming sum".into(),
+        y_label: "what the neuron puts out".into(),
         ..Lines::default()
     }
 }

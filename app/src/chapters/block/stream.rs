@@ -161,13 +161,6 @@ fn sum(stream: &Stream) -> f64 {
     stream.contributions.iter().map(|c| f64::from(*c)).sum::<f64>() + f64::from(stream.offset)
 }
 
-/// The term that adds the most to the logit, in words.
-pub fn largest_term(stream: &Stream) -> Option<String> {
-    let terms = stream.sources.iter().zip(&stream.contributions);
-    let (source, adds) = terms.max_by(|a, b| a.1.total_cmp(b.1))?;
-    Some(format!("“{}” adds the most: {}", source.name(), decimals(*adds, 2)))
-}
-
 /// The length of a term at the position on show.
 fn size(stream: &Stream, term: usize) -> Option<f32> {
     let at = term * stream.tokens.len() + stream.position as usize;

@@ -33,9 +33,9 @@ pub const SCRIPT: Script = Script {
             title: "A stream that everyone adds to",
             text: "@ figure-block-adds\n\n\
                    Think of the [residual stream](residual-stream) as each token’s notebook: every layer reads it \
-                   and adds to it. So it becomes a sum, and each row of the figure is a term. Color shows the \
-                   term’s length: how large its numbers are, all together. Each [logit](logit) is a sum too: in the \
-                   table, {largest}.\n\n\
+                   and adds to it. So it becomes a sum: each row of the table is a term. Its length says how large its \
+                   numbers are; its bar, what it adds to a [logit](logit).\n\n\
+                   ! Find the longest term. Does it add the most?\n\n\
                    + Can a layer take something back?\n\n\
                    Yes: it adds the opposite. The token, its position and what each layer found are all terms of the \
                    same sum.",
@@ -45,10 +45,10 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "One term’s way to a logit",
             text: "@ block-arithmetic\n\n\
-                   The final norm centers and scales a term. Then the **unembedding** reads it with 24 numbers \
+                   The final norm centers and scales a term. The **unembedding** reads it with 24 numbers \
                    for each possible next character. Multiply place by place: the 24 products add up to the \
-                   term’s part of the logit. Here the term is feed-forward 1.\n\n\
-                   ! Press ‹ or ›: does another term add as much?",
+                   term’s part of the logit. The figure starts with feed-forward 1.\n\n\
+                   ! Press “›”: does another term add as much?",
             set: |link| link.block.term = 4,
             asks: &["block", "block-reach"],
         },
@@ -71,9 +71,10 @@ pub const SCRIPT: Script = Script {
             title: "Norms before or after",
             text: "@ figure-block-sizes\n\n\
                    Sums grow, so a [norm](normalization) keeps what layers read in range. In 2017 it came \
-                   after the addition: this **post-norm** rescales the stream itself. GPT-2’s **pre-norm** gives \
-                   each layer a scaled copy and leaves the stream untouched. Now both models \
-                   are new: the full one is post-norm, the second has no norms.\n\n\
+                   after the addition: **post-norm** rescales the stream itself. GPT-2’s **pre-norm** gives \
+                   each layer a scaled copy and leaves the stream untouched. Here the \
+                   full model is post-norm.\n\n\
+                   ! Choose “Without norms”: does “sum: the stream” get longer?\n\n\
                    + Why is there a new row?\n\n\
                    Each norm rescales the stream, and with it everything written earlier. It also adds its own \
                    offsets β, and they become a term of the sum.",
@@ -97,10 +98,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Which layer wakes first?",
-            text: "A block has two steps: **communicate, then compute**. Each line shows one term’s length in \
+            text: "A block has two parts: **communicate, then compute**. Each line shows one term’s length in \
                    the full model’s stream. A layer wakes when its term first grows longer than the token \
                    embedding. A dot marks when.\n\n\
-                   ! Look at the dots: does training build the steps in this order?\n\n\
+                   ! Look at the dots: do blue ones, for attention, come before green ones?\n\n\
                    + What happened in this run, and why?\n\n\
                    In this run, {woke}. At step 0 the weights are random and small, and so is what each layer adds. Then the layers \
                    wake up, some sooner than others. The token embedding grows, too, and may overtake them again. \
@@ -111,19 +112,19 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A bend between two matrices",
             text: "The feed-forward layer multiplies by one matrix, bends, and multiplies by another. In \
-                   between, 96 [neurons](unit) each add up what they read, and the bend decides what passes. \
-                   With [GELU](gelu), large sums pass; very negative ones become almost 0.\n\n\
-                   ! Each dot is a neuron: are most far out, or in the bend? Try [ReLU](relu).",
+                   between, 96 [neurons](unit) each add up what they read. The bend decides what passes: \
+                   [GELU](gelu) shrinks negative sums, [ReLU](relu) makes them 0.\n\n\
+                   ! Each dot is a neuron: are most in the bend? Choose ReLU above the figure: how many are silent?",
             set: |link| link.view = "neurons".into(),
             asks: &["block-bend"],
         },
         Beat {
             title: "Many networks in one",
-            text: "@ figure-block-ensemble\n\n\
+            text: "@ block-away\n\n\
                    A team in which anyone may be sick tomorrow can’t rely on one person. So [dropout](dropout) \
                    sets some activations to 0 at random: each training step trains a different sub-network. \
-                   Here are 12, each with half dropped; paler rows are nearer to the full network.\n\n\
-                   ! Is “their mean” paler than most of the rows?",
+                   Here are 12, with half dropped. Each bar is one’s distance from the full network.\n\n\
+                   ! Compare the bars: is their mean nearer than most?",
             set: |link| {
                 link.block.dropout = 0.5;
                 link.view = "dropout".into();

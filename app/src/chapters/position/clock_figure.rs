@@ -9,13 +9,13 @@ use unroll_protocol::study::position::Clock;
 use web_sys::Element;
 
 use super::clock_export::{Drawn, clock_csv, clock_json, clock_svg, tip};
+use crate::controls::grouped;
 use crate::figures::{
     canvas::use_latest,
     drag::dragging,
     export::Provenance,
     frame::{Files, Frame, choices},
     reading::is_shortcut,
-    short,
     sight::use_visible,
     theme::use_colors,
 };
@@ -27,6 +27,13 @@ const SHORT: f64 = 60.0;
 const NAMED_AT: f64 = 0.55;
 /// Width of the whole picture.
 const FACE: f64 = 204.0;
+
+/// How fast a hand turns by so many radians each position.
+fn pace(frequency: f64) -> String {
+    let turn = TAU / frequency;
+    let turn = if turn < 100.0 { format!("{turn:.1}") } else { grouped(turn.round() as u64) };
+    format!("a full turn every {turn}\u{a0}positions")
+}
 
 /// How long the hand of the chosen pair is: the fastest is the long one.
 fn lit_length(pair: usize) -> f64 {
@@ -172,11 +179,12 @@ pub fn ClockFigure(
             clock.as_ref().map_or(String::new(), |clock| {
                 let lit = pair.get();
                 let each = |of: usize| {
+                    // A value stays on the line of its name.
                     format!(
-                        "Dimensions {} and {}, {} rad per position: sin {:.4}, cos {:.4}.",
+                        "Dimensions {} and {}, {}: sin\u{a0}{:.4}, cos\u{a0}{:.4}.",
                         2 * of,
                         2 * of + 1,
-                        short(clock.frequencies[of]),
+                        pace(clock.frequencies[of]),
                         clock.here[2 * of],
                         clock.here[2 * of + 1]
                     )
@@ -221,12 +229,10 @@ pub fn ClockFigure(
     let small = move |of: usize| {
         let speed = move || {
             clock.with(|c| {
-                c.as_ref().and_then(|c| c.frequencies.get(of).copied()).map_or(String::new(), short)
+                c.as_ref().and_then(|c| c.frequencies.get(of).copied()).map_or(String::new(), pace)
             })
         };
-        let name = move || {
-            format!("{}, {}: dimensions turned by {} rad per position", 2 * of, 2 * of + 1, speed())
-        };
+        let name = move || format!("Dimensions {}, {}: {}", 2 * of, 2 * of + 1, speed());
         view! {
             <button type="button" class="clock-small" data-testid=format!("clock-pair-{}", of + 1)
                 aria-pressed=move || (pair.get() == of).to_string() aria-label=name title=name

@@ -239,6 +239,7 @@ pub fn curves(page: Page) -> AnyView {
             series: Positions::ALL.iter().map(line).collect(),
             x_range: Lines::steps(lab.step.get()),
             y_range: Some((0.0, 1.0)),
+            is_share: true,
             ..Lines::default()
         }
     });
@@ -282,6 +283,7 @@ pub fn longer(page: Page) -> AnyView {
             series,
             x_range: Some((2.0, f64::from(MEASURED[MEASURED.len() - 1]))),
             y_range: Some((0.0, 1.0)),
+            is_share: true,
             ..Lines::default()
         }
     });

@@ -112,6 +112,6 @@ fn drawn(encoding: &Encoding) -> Matrix {
         values: encoding.values.values.clone(),
         map: ValueMap::Signed { limit },
         value_name: value_name.into(),
-        absent: "no row: never trained this far".into(),
+        absent: "no row".into(),
     }
 }

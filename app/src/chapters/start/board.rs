@@ -174,7 +174,7 @@ pub fn BoardView(
             <label class="knob">
                 <span class=format!("knob-name {}", knob.hue.class()) translate="no">{knob.name}</span>
                 <input type="range" min=knob.least max=knob.most step=knob.step
-                    style=format!("accent-color:{}", knob.hue.css())
+                    style=format!("--thumb:{}", knob.hue.css())
                     data-testid=format!("{}-knob-{at}", board.name)
                     prop:value=move || value.get().to_string() on:input=moved/>
                 <output translate="no">{move || shown(value.get(), knob.decimals())}</output>

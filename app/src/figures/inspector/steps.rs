@@ -264,7 +264,7 @@ fn exponent(shown: &Shown) -> AnyView {
     let how = if worked.allowed {
         let x = worked.score - top;
         view! {
-            "e"<sup>{fixed(worked.score)}" − "{bracketed(top)}</sup>" = e"<sup>{fixed(x)}</sup>
+            "e"<sup>{fixed(worked.score)}" − "{bracketed(top)}</sup>" = e"<sup>{plain(x)}</sup>
         }
         .into_any()
     } else {
@@ -272,7 +272,7 @@ fn exponent(shown: &Shown) -> AnyView {
     };
     view! {
         <p>
-            "m is the row’s largest score, "<b class="number">{fixed(top)}</b>" ("
+            <i>"m"</i>" is the row’s largest score, "<b class="number">{fixed(top)}</b>" ("
             <span class="role-key">{shown.key_name(largest)}</span>
             "). Subtracting it changes no weight and keeps the numbers small."
         </p>
