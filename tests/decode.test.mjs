@@ -290,8 +290,14 @@ test("the tree multiplies its shares, opens and closes, and compares the searche
   await slide(page, "decode-beams", 3);
   const whole = await sentence(page);
   await byId(page, "decode-differ").click();
-  await eventually(async () => /likely\.|every beginning/.test(await text(page, "tree-note")), "a difference, or none");
+  const said = /^(Your sentence is cut after “.+”: there|After your whole sentence) the two differ\.|every beginning/;
+  await eventually(async () => said.test(await text(page, "tree-note")), "a difference, or none");
   assert(whole.startsWith(await sentence(page)));
+  // One sees which search goes which way.
+  await eventually(async () => {
+    const drawn = await picture.textContent();
+    return drawn.includes("both") || (drawn.includes("greedy") && drawn.includes("beam"));
+  }, "the ends have names");
 });
 
 test("a link to a step is not run over by the steps that a model takes by itself", async (t) => {

@@ -9,6 +9,7 @@ import {
   closeSettings,
   drawn,
   eventually,
+  exported,
   fitsEverywhere,
   live,
   numberUntil,
@@ -81,6 +82,31 @@ test("every gate of every unit at every step is a cell, with its value and the s
   const text = await readCell(page, 0, 6);
   const [kept, written, c] = numbers(text);
   assert(Math.abs(kept + written - c) < 0.0021, text);
+});
+
+test("each unit's cell state has its own scale, and none is framed before one is chosen", async (t) => {
+  const page = await open(t);
+  const figure = byId(page, "figure-gates-cells");
+  await eventually(async () => (await figure.locator(".scale-beyond").textContent()) === "Each row has its own scale.");
+  assert.match(await figure.locator(".scale-ticks").innerText(), /^−largest\s+0\s+largest$/);
+  assert.match(await figure.locator(".figure-title").textContent(), /^c, cell state\. Every unit at every character$/);
+  assert.equal(await figure.locator(".matrix-lit").count(), 0);
+  // The scale of the row that is read has numbers, which hold its largest.
+  const [, , c] = numbers(await readCell(page, 3, 7));
+  const most = asNumber((await figure.locator(".scale-ticks > :last-child").textContent()));
+  assert(most >= Math.abs(c) - 0.0005, `${most} ${c}`);
+  await page.keyboard.press("Enter");
+  await eventually(async () => /Framed: unit 4, correlation/.test(await figure.locator(".figure-title").textContent()));
+});
+
+test("the mean of a gate in the text is that of the row on show", async (t) => {
+  const page = await open(t, "&idea=2&gates-shown=f");
+  await eventually(async () => (await byId(page, "figure-gates-cells").textContent()).startsWith("f, "));
+  const said = () => page.locator(".beat-on").textContent();
+  await eventually(async () => /In this row, f is [\d.]+\d on average/.test(await said()));
+  const [, unit, mean] = (await said()).match(/The framed row is unit (\d+), .* f is ([\d.]+\d) on average/);
+  const row = (await exported(page, "gates-cells")).values[Number(unit) - 1];
+  assert(Math.abs(row.reduce((a, b) => a + b) / row.length - Number(mean)) < 0.0006, `${mean} of ${row}`);
 });
 
 test("a click opens the full arithmetic, which multiplies out", async (t) => {

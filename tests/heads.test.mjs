@@ -153,6 +153,17 @@ test("a cell of the enlarged head is worked out, and a link opens it", async (t)
   assert.equal(await inspector.count(), 0);
 });
 
+test("while the story asks which head it is, none is framed until one is chosen", async (t) => {
+  const page = await site.open(t, "?chapter=heads&idea=3");
+  await live(page, "heads");
+  await page.locator('.beat-on [data-testid="check-heads-previous"]').waitFor();
+  const framed = () => page.locator(".figure-heads .head").evaluateAll((heads) =>
+    heads.filter((head) => getComputedStyle(head).outlineWidth === "3px").map((head) => head.dataset.testid));
+  assert.deepEqual(await framed(), []);
+  await byId(page, "head-l1-h2").click();
+  await eventually(async () => (await framed()).join() === "head-l1-h2", "the chosen one is framed");
+});
+
 test("the check's answer is measured", async (t) => {
   const page = await open(t);
   await costs(page);

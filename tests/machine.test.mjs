@@ -305,4 +305,10 @@ test("what the colors stand for is said, of weights and of the column that is re
   const label = async () => (await scales.last().innerText()).split("\n")[0].trim();
   for (let parts = 0; parts < 12 && (await label()) !== "query"; parts++) await page.keyboard.press("ArrowRight");
   assert.equal(await label(), "query", "the scale is that of the column that is read");
+  // The step about the other blocks has a box of rows, and outlines what to press.
+  await page.keyboard.press("Escape");
+  for (let step = 0; step < 6; step++) await byId(page, "machine-on").click();
+  await eventually(async () => (await byId(page, "machine-stage").textContent()).startsWith("6 of 7"));
+  await eventually(async () => /^row\s+−[\d.]+\s+[\d.]+$/.test(await scales.last().innerText()));
+  await eventually(async () => (await page.locator(".machine-asked").count()) === 1, "one block is folded");
 });

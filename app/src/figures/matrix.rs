@@ -241,7 +241,10 @@ pub fn MatrixFigure(
             </div>
             <ScaleBar
                 label=Signal::derive(move || shown.get().value_name.clone())
-                map=Signal::derive(move || shown.get().map)
+                map=Signal::derive(move || {
+                    let shown = shown.get();
+                    read.get().map_or(shown.map, |(row, _)| shown.map_of(row))
+                })
                 colors
                 value
                 absent

@@ -47,6 +47,15 @@ impl Matrix {
         self.values.get(row * self.columns.len() + column).copied().unwrap_or(f32::NAN)
     }
 
+    /// The colors of a row, which may have its own.
+    pub fn map_of(&self, row: usize) -> ValueMap {
+        if self.map != ValueMap::EachRow {
+            return self.map;
+        }
+        let columns = self.columns.len();
+        ValueMap::around(self.values.get(row * columns..(row + 1) * columns).unwrap_or_default())
+    }
+
     pub fn row_name(&self, row: usize) -> String {
         self.rows.get(row).map_or(String::new(), |label| token::label_at(label, row))
     }
@@ -73,13 +82,14 @@ impl Matrix {
         format!("{row}, {}: {value}", named(&self.column_axis, self.column_name(column)))
     }
 
-    /// How many values the scale does not hold, in words; empty if it holds all.
+    /// How many values the scale does not hold, in words, or whose scale it is; empty if it holds all.
     pub fn beyond(&self) -> String {
         let count = self.values.iter().filter(|v| v.is_finite() && !self.map.holds(**v)).count();
         let (low, high) = (self.map.value(0.0), self.map.value(1.0));
         let (low, high) = (short(low.into()), short(high.into()));
         let values = if count == 1 { "value" } else { "values" };
         match self.map {
+            ValueMap::EachRow => "Each row has its own scale.".to_owned(),
             _ if count == 0 => String::new(),
             ValueMap::Size { .. } => format!("{count} {values} beyond {high}"),
             ValueMap::Probability | ValueMap::Signed { .. } => {
@@ -104,11 +114,13 @@ impl Matrix {
 impl Between for Matrix {
     /// Where the scale becomes another one, each cell begins with the color it had.
     fn between(&self, to: &Self, share: f64) -> Option<Self> {
-        let moved = |(before, after): (&f32, &f32)| {
+        let columns = to.columns.len().max(1);
+        let moved = |(at, (before, after)): (usize, (&f32, &f32))| {
             if !before.is_finite() || !after.is_finite() {
                 return *after;
             }
-            let before = to.map.value(self.map.share(*before));
+            let row = at / columns;
+            let before = to.map_of(row).value(self.map_of(row).share(*before));
             before + (after - before) * share as f32
         };
         self.has_cells_of(to).then(|| Self {
@@ -116,7 +128,7 @@ impl Between for Matrix {
             column_axis: to.column_axis.clone(),
             rows: to.rows.clone(),
             columns: to.columns.clone(),
-            values: self.values.iter().zip(&to.values).map(moved).collect(),
+            values: self.values.iter().zip(&to.values).enumerate().map(moved).collect(),
             map: to.map,
             value_name: to.value_name.clone(),
             absent: to.absent.clone(),
@@ -132,8 +144,14 @@ pub fn matrix_json(matrix: &Matrix, caption: &Caption, provenance: &Provenance) 
     map.insert("value".into(), json!(matrix.value_name));
     let axes = [axis(&matrix.row_axis, &matrix.rows), axis(&matrix.column_axis, &matrix.columns)];
     map.insert("axes".into(), json!(axes));
-    let limits = [matrix.map.value(0.0), matrix.map.value(1.0)];
-    map.insert("scale".into(), json!(limits));
+    let limits = |map: ValueMap| [map.value(0.0), map.value(1.0)];
+    let scale = match matrix.map {
+        ValueMap::EachRow => {
+            json!((0..rows).map(|row| limits(matrix.map_of(row))).collect::<Vec<_>>())
+        }
+        map => json!(limits(map)),
+    };
+    map.insert("scale".into(), scale);
     open_object(&map, "values") + &rows_json(&matrix.values, columns) + "}"
 }
 
@@ -199,6 +217,9 @@ pub mod tests {
         assert_eq!(m.beyond(), "1 value beyond −1 to 1");
         let sizes = Matrix { map: ValueMap::Size { limit: 0.2 }, values: vec![0.5; 6], ..small() };
         assert_eq!(sizes.beyond(), "6 values beyond 0.2");
+        let own = Matrix { map: ValueMap::EachRow, ..small() };
+        assert_eq!([0, 1].map(|row| own.map_of(row).value(1.0)), [1.5, 1.0]);
+        assert_eq!((own.map_of(0).share(-1.5), own.value(0, 1)), (0.0, -1.5), "numbers stay");
         assert!(m.value(0, 3).is_nan() && m.value(2, 0).is_nan());
         assert_eq!(Matrix { values: vec![1.0], ..small() }.shape(), (0, 0));
         assert_eq!(Matrix::default().shape(), (0, 0));

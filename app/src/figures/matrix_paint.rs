@@ -48,6 +48,8 @@ const CHARACTER: f64 = 0.62;
 const STAGGER: f64 = 0.72;
 /// In at most so many columns row labels stand in turn.
 const MOST_LANES: usize = 3;
+/// Of a row's mark: its largest font, and its height there.
+const MARK: (f64, f64) = (14.0, 20.0);
 /// How much higher the sign of a space stands than other row labels, as a share of the font.
 const SPACE_RAISED: f64 = 0.2;
 
@@ -264,10 +266,23 @@ impl Geometry {
         format!("left:{left}px;top:{top}px;width:{width}px;height:{height}px")
     }
 
-    /// Where a row's name ends, at the edge of the cells, as CSS.
+    /// How much farther left than the nearest a row's label stands.
+    fn aside(&self, row: usize) -> f64 {
+        STAGGER * self.row_font * (row % self.lanes.max(1)) as f64
+    }
+
+    /// Where a row's name ends, at the edge of the cells, and its size, as CSS. It covers the row's own label,
+    /// and leaves those around it whole.
     pub fn beside_row(&self, row: usize) -> String {
-        let (right, middle) = (self.left - 2.0, self.y(row) + self.cell_height / 2.0);
-        format!("right:calc(100% - {right}px);top:{middle}px")
+        let lanes = self.lanes.max(1) as f64;
+        let (beside, padding) = if lanes > 1.0 { (4.5, 1.5) } else { (2.0, 4.0) };
+        let (right, middle) =
+            (self.left - beside - self.aside(row), self.y(row) + self.cell_height / 2.0);
+        let font = self.row_font.min(MARK.0);
+        let line = (2.0 * lanes * self.cell_height - self.row_font).clamp(font, MARK.1);
+        format!(
+            "right:calc(100% - {right}px);top:{middle}px;padding:0 {padding}px;font-size:{font}px;line-height:{line}px"
+        )
     }
 
     /// Where a column's name stands, at the edge of the cells, as CSS.
@@ -384,9 +399,14 @@ fn title(axis: &str, room: f64) -> &str {
 /// One RGBA pixel a cell; those without a value stay transparent.
 fn pixels(matrix: &Matrix, colors: &Colors) -> Vec<u8> {
     let mut pixels = vec![0; matrix.values.len() * 4];
-    for (pixel, &value) in pixels.chunks_exact_mut(4).zip(&matrix.values) {
-        if value.is_finite() {
-            pixel.copy_from_slice(&matrix.map.color(value, colors).pixel(255));
+    let columns = matrix.columns.len().max(1);
+    for (row, values) in matrix.values.chunks(columns).enumerate() {
+        let map = matrix.map_of(row);
+        let row = pixels[row * columns * 4..].chunks_exact_mut(4);
+        for (pixel, &value) in row.zip(values) {
+            if value.is_finite() {
+                pixel.copy_from_slice(&map.color(value, colors).pixel(255));
+            }
         }
     }
     pixels
@@ -533,8 +553,7 @@ fn write_row_labels(
         // The sign of a space hangs below its line: as low as that it would seem to belong to the next row.
         let raise = if label == "␣" { SPACE_RAISED * g.row_font } else { 0.0 };
         let middle = g.y(row) + g.cell_height / 2.0;
-        let aside = STAGGER * g.row_font * (row % g.lanes) as f64;
-        context.fill_text(&label, g.left - 6.0 - aside, middle - raise).ok()?;
+        context.fill_text(&label, g.left - 6.0 - g.aside(row), middle - raise).ok()?;
     }
     if !matrix.row_axis.is_empty() {
         let (_, height) = g.frame();

@@ -54,9 +54,10 @@ pub fn matrix_svg(matrix: &Matrix, caption: &Caption, colors: &Colors) -> String
     }
     svg.push_str(r#"<g shape-rendering="crispEdges">"#);
     for row in 0..rows {
+        let map = matrix.map_of(row);
         let color = |column: usize| {
             let value = matrix.value(row, column);
-            value.is_finite().then(|| matrix.map.color(value, colors))
+            value.is_finite().then(|| map.color(value, colors))
         };
         let y = TOP + row as f64 * cell_height;
         let mut start = 0;

@@ -15,6 +15,9 @@ pub enum ValueMap {
     Signed { limit: f32 },
     /// 0 to `limit`, for what is never negative; what lies beyond has the color of its end.
     Size { limit: f32 },
+    /// As far from 0 as the largest value of each row of a matrix, which says how far that is. Alone it maps
+    /// shares of a row's largest.
+    EachRow,
 }
 
 impl ValueMap {
@@ -52,6 +55,7 @@ impl ValueMap {
             Self::Probability => colors.ramp.at(value),
             Self::Signed { limit } => colors.signed.at(value / limit),
             Self::Size { limit } => colors.ramp.at(value / limit),
+            Self::EachRow => colors.signed.at(value),
         }
     }
 
@@ -61,6 +65,7 @@ impl ValueMap {
             Self::Probability => value,
             Self::Signed { limit } => (value / limit + 1.0) / 2.0,
             Self::Size { limit } => value / limit,
+            Self::EachRow => (value + 1.0) / 2.0,
         };
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
     }
@@ -68,7 +73,7 @@ impl ValueMap {
     /// How deep the color of `value` is, 0 to 1.
     pub fn depth(self, value: f32) -> f32 {
         match self {
-            Self::Signed { .. } => (2.0 * self.share(value) - 1.0).abs(),
+            Self::Signed { .. } | Self::EachRow => (2.0 * self.share(value) - 1.0).abs(),
             Self::Probability | Self::Size { .. } => self.share(value),
         }
     }
@@ -79,6 +84,7 @@ impl ValueMap {
             Self::Probability => share,
             Self::Signed { limit } => (2.0 * share - 1.0) * limit,
             Self::Size { limit } => share * limit,
+            Self::EachRow => 2.0 * share - 1.0,
         }
     }
 
@@ -88,11 +94,15 @@ impl ValueMap {
             Self::Probability => (0.0..=1.0).contains(&value),
             Self::Signed { limit } => value.abs() <= limit,
             Self::Size { limit } => (0.0..=limit).contains(&value),
+            Self::EachRow => true,
         }
     }
 
     /// The numbers at the quarters of the scale.
     pub fn ticks(self) -> [String; 5] {
+        if self == Self::EachRow {
+            return ["−largest", "", "0", "", "largest"].map(str::to_owned);
+        }
         [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| short(f64::from(self.value(share))))
     }
 }
@@ -171,6 +181,7 @@ mod tests {
         assert_eq!(ValueMap::around(&[0.3]), ValueMap::Signed { limit: 0.3 });
         let one = ValueMap::Signed { limit: 1.0 };
         assert_eq!([0.0, f32::INFINITY].map(|most| ValueMap::around(&[most])), [one; 2]);
+        assert_eq!([-1.0, 0.0, 1.0].map(|v| ValueMap::EachRow.share(v)), [0.0, 0.5, 1.0]);
         assert_eq!(ValueMap::Probability.ticks(), ["0", "0.25", "0.5", "0.75", "1"]);
         assert!(ValueMap::Probability.share(f32::NAN) == 0.0);
         assert_eq!([-2.5, 0.0, 1.25].map(|v| signed.depth(v)), [1.0, 0.0, 0.5]);

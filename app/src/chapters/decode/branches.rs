@@ -48,6 +48,8 @@ pub struct Node {
     pub open: bool,
     /// Its rank among what beam search kept at last, or at least on the way there.
     pub rank: Option<usize>,
+    /// Which search ends here with the best that it found: nothing where none does.
+    found_by: &'static str,
     depth: usize,
     /// Where it stands among the rows; a half for one between two.
     row: f64,
@@ -72,11 +74,12 @@ struct Open<'a> {
 
 impl Tree {
     /// Open are the nodes that `after` answers for, of which the first is the sentence itself.
-    /// `pressed` are those that the learner opened. `tokens` are the sentence's, where they need not be
-    /// characters.
+    /// `greedy` is what a search with one beam found. `pressed` are those that the learner opened. `tokens`
+    /// are the sentence's, where they need not be characters.
     pub fn new(
         after: &After,
         beams: &Beams,
+        greedy: Option<&Beams>,
         pressed: &[Vec<u32>],
         tokens: Option<&[Run]>,
     ) -> Option<Self> {
@@ -111,6 +114,7 @@ impl Tree {
                 parent: None,
                 open: true,
                 rank: Some(0),
+                found_by: "",
                 depth: 0,
                 row: 0.0,
             }],
@@ -119,6 +123,17 @@ impl Tree {
             tinted: tokens.is_some(),
         };
         tree.grow(0, &opened?, &after.vocabulary, &kept, pressed);
+        let greedy = greedy.filter(|greedy| greedy.text == after.text);
+        let greedy = greedy.and_then(|greedy| Some(&*greedy.kept.last()?.first()?.tokens));
+        for node in tree.nodes.iter_mut().filter(|node| !node.open) {
+            let is = |found: Option<&[u32]>| found == Some(&*node.ending);
+            node.found_by = match (is(greedy), is(kept.first().copied())) {
+                (true, true) if kept.len() > 1 => "both",
+                (true, _) => "greedy",
+                (_, true) => "beam",
+                _ => "",
+            };
+        }
         Some(tree)
     }
 
@@ -172,6 +187,7 @@ impl Tree {
                 parent: Some(at),
                 open: open_too,
                 rank,
+                found_by: "",
                 depth: depth + 1,
                 row: 0.0,
             });
@@ -237,7 +253,7 @@ impl Tree {
 }
 
 /// The end of a marked text, from the beginning of a word if there is one, with a sign for what is left out.
-fn from_word(text: &str, fits: usize) -> String {
+pub fn from_word(text: &str, fits: usize) -> String {
     let signs: Vec<char> = text.chars().collect();
     if signs.len() <= fits {
         return text.to_owned();
@@ -272,8 +288,10 @@ impl Drawing for Tree {
         let font = pen.font;
         let columns = self.columns().max(1) as f64;
         let root = (7.5 * font).min(width * 0.24);
-        // The last column holds its label and a share.
-        let column = (width - root - 0.5 * font) / columns;
+        // The last column holds its label and a share, and behind it stands who found it.
+        let is_found = self.nodes.iter().any(|node| !node.found_by.is_empty());
+        let behind = if is_found { 3.6 * font } else { 0.5 * font };
+        let column = (width - root - behind) / columns;
         let line = (height - 0.5 * font) / self.rows.max(1) as f64;
         let y = |node: &Node| 0.25 * font + (node.row + 0.5) * line;
         let x = |node: &Node| root + (node.depth as f64 - 1.0) * column;
@@ -361,6 +379,8 @@ impl Drawing for Tree {
             if let Some((left, share)) = share(node) {
                 pen.sized(Hue::Muted, false, smaller(font), (left, base), Anchor::Start, &share);
             }
+            let end = (label_end(node), base);
+            pen.sized(Hue::Output, true, smaller(font), end, Anchor::Start, node.found_by);
             let wide = (width - x(node)).min(column);
             let place = [x(node), y(node) - line / 2.0, wide, line];
             spots.push(Spot { place, words: self.words(node) });
@@ -415,7 +435,8 @@ mod tests {
             |text: &str| Beam { tokens: ids(text), text: text.to_owned(), log_probability: -1.0 };
         let beams = Beams { text, kept: vec![vec![beam("aba"), beam("bab")]] };
         let pressed: Vec<_> = pressed.iter().map(|ending| ids(ending)).collect();
-        Tree::new(&after, &beams, &pressed, tokens).unwrap()
+        let greedy = Beams { kept: vec![vec![beam("aaa")]], ..beams.clone() };
+        Tree::new(&after, &beams, Some(&greedy), &pressed, tokens).unwrap()
     }
 
     #[test]
@@ -426,6 +447,7 @@ mod tests {
         assert!((node("ab").log_probability - product.ln()).abs() < 1e-9);
         assert_eq!((node("ab").rank, node("ba").rank, node("c").rank), (Some(0), Some(1), None));
         assert!(node("ab").open && !node("abb").open);
+        assert_eq!(["aba", "bab", "aa"].map(|ending| node(ending).found_by), ["beam", "", ""]);
         // Three branches of the sentence, two of each other, and no two leaves in one row.
         assert_eq!(tree.nodes.len(), 1 + 3 + 4 * 2);
         let mut rows: Vec<f64> =

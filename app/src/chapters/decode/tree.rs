@@ -7,7 +7,7 @@ use unroll_protocol::gpt::{Beam, Beams, MOST_ENDINGS, ask};
 
 use super::{
     Page,
-    branches::{Tree as Branches, marked, small},
+    branches::{Tree as Branches, from_word, marked, small},
     picture::{Drawing, Picture, Shown},
 };
 use crate::{
@@ -21,12 +21,14 @@ use crate::{
 /// Tokens that the searches go.
 const LENGTH: u32 = 6;
 
-/// The open nodes: on the way to what beam search kept, and what the learner opened; without what
+/// Characters of the sentence's end that the note repeats.
+const REPEATED: usize = 12;
+
+/// The open nodes: on the way to what the searches kept, and what the learner opened; without what
 /// the learner closed, and what is behind it.
-fn endings(beams: &Beams, opened: &[Vec<u32>], closed: &[Vec<u32>]) -> Vec<Vec<u32>> {
+fn endings(searches: &[&Beams], opened: &[Vec<u32>], closed: &[Vec<u32>]) -> Vec<Vec<u32>> {
     let mut all = vec![Vec::new()];
-    let kept = beams.kept.last().map_or(&[][..], Vec::as_slice);
-    for beam in kept {
+    for beam in searches.iter().filter_map(|beams| beams.kept.last()).flatten() {
         all.extend((1..beam.tokens.len()).map(|at| beam.tokens[..at].to_vec()));
     }
     all.extend(opened.iter().cloned());
@@ -61,13 +63,15 @@ pub fn Tree(page: Page) -> impl IntoView {
         closed.set(Vec::new());
     });
     let open = memo(move || {
-        let beams = beams.answer.get()?;
-        Some(endings(&beams, &opened.get(), &closed.get()))
+        let (beams, greedy) = (beams.answer.get()?, greedy.answer.get());
+        let greedy = greedy.as_deref().filter(|greedy| greedy.text == beams.text);
+        let searches: Vec<&Beams> = [&*beams].into_iter().chain(greedy).collect();
+        Some(endings(&searches, &opened.get(), &closed.get()))
     });
     let after = use_answer(page.questions, move || {
         Some(ask::After { text: probe.get(), endings: open.get()? })
     });
-    let hunt = Hunt::new(page.store, beams.answer, greedy.answer);
+    let hunt = Hunt::new(page, beams.answer, greedy.answer);
     let part = NodeRef::<html::Div>::new();
     let shown = use_visible(part);
     after.shown_in(shown);
@@ -86,7 +90,8 @@ pub fn Tree(page: Page) -> impl IntoView {
     let tree = memo(move || {
         let (after, beams) = (after.answer.get()?, beams.answer.get()?);
         let tokens = sentence.get();
-        Branches::new(&after, &beams, &opened.get(), tokens.as_deref())
+        let greedy = greedy.answer.get();
+        Branches::new(&after, &beams, greedy.as_deref(), &opened.get(), tokens.as_deref())
     });
     let drawing =
         Signal::derive(move || tree.get().map(|tree| Arc::new(tree) as Arc<dyn Drawing>) as Shown);
@@ -122,7 +127,12 @@ pub fn Tree(page: Page) -> impl IntoView {
             }
         };
         best.map_or(String::new(), |(wide, greedy)| {
-            compared(&greedy, &wide, page.beams.get(), hunt.failed.get(), text)
+            let said = compared(&greedy, &wide, page.beams.get(), hunt.failed.get(), text);
+            match page.beams.get() {
+                // Itself the greedy search: there is nothing to be found.
+                1 => said,
+                _ => hunt.told(said, wide.tokens == greedy.tokens),
+            }
         })
     };
     view! {
@@ -150,56 +160,106 @@ type Search = Signal<Option<Arc<Beams>>>;
 #[derive(Clone, Copy)]
 struct Hunt {
     store: Store,
-    /// The sentence that it began with, while it looks.
-    from: RwSignal<Option<String>>,
+    wide: Search,
+    greedy: Search,
+    /// The sentence that it began with, while it looks, and whether it looks at all beginnings of it.
+    from: RwSignal<Option<(String, bool)>>,
+    /// The sentence that it began with, and what it left of it, while that is on show.
+    found: RwSignal<Option<(String, String)>>,
     /// Whether it has looked at every beginning of the sentence on show.
     failed: RwSignal<bool>,
 }
 
 impl Hunt {
-    fn new(store: Store, wide: Search, greedy: Search) -> Self {
-        let hunt = Self { store, from: RwSignal::new(None), failed: RwSignal::new(false) };
+    fn new(page: Page, wide: Search, greedy: Search) -> Self {
+        let store = page.store;
+        let (from, found, failed) =
+            (RwSignal::new(None), RwSignal::new(None), RwSignal::new(false));
+        let hunt = Self { store, wide, greedy, from, found, failed };
         effect(move || {
             let text = store.probe.get();
-            let Some(from) = hunt.from.get() else { return };
+            let Some((from, _)) = hunt.from.get() else { return };
             // Who types meanwhile looks elsewhere.
             if !from.starts_with(&text) {
                 return hunt.from.set(None);
             }
-            let best = |search: Search| {
-                search.with(|beams| {
-                    let beams = beams.as_ref().filter(|beams| beams.text == text)?;
-                    Some(beams.kept.last()?.first()?.tokens.clone())
-                })
-            };
-            match best(wide).zip(best(greedy)) {
-                Some((wide, greedy)) if wide == greedy => hunt.shorten(text),
-                Some(_) => hunt.from.set(None),
+            match hunt.agree(&text) {
+                Some(true) => hunt.shorten(text),
+                Some(false) => {
+                    hunt.from.set(None);
+                    hunt.found.set(Some((from, text)));
+                }
                 None => {}
             }
         });
         // Another sentence is another question.
         effect(move || {
+            let now = store.probe.get();
+            if found.with_untracked(|found| found.as_ref().is_some_and(|(_, left)| *left != now)) {
+                found.set(None);
+            }
+        });
+        // And so is what has learned since.
+        effect(move || {
             store.probe.track();
-            hunt.failed.set(false);
+            page.questions.shown();
+            failed.set(false);
         });
         hunt
     }
 
+    /// Whether both searches find the same after `text`, once they have.
+    fn agree(self, text: &str) -> Option<bool> {
+        let best = |search: Search| {
+            search.with(|beams| {
+                let beams = beams.as_ref().filter(|beams| beams.text == text)?;
+                Some(beams.kept.last()?.first()?.tokens.clone())
+            })
+        };
+        Some(best(self.wide)? == best(self.greedy)?)
+    }
+
     fn begin(self) {
         let text = self.store.probe.get_untracked();
-        self.from.set(Some(text.clone()));
-        self.shorten(text);
+        match self.found.get_untracked() {
+            None => self.from.set(Some((text, true))),
+            // What it found is no difference any more: it looks at the whole sentence again.
+            Some((whole, _)) if untrack(|| self.agree(&text)) == Some(true) => {
+                self.from.set(Some((whole.clone(), true)));
+                self.store.set_probe(whole);
+            }
+            Some((whole, _)) => {
+                self.from.set(Some((whole, false)));
+                self.shorten(text);
+            }
+        }
+    }
+
+    /// What is said of both searches, with what became of the sentence.
+    fn told(self, said: String, agree: bool) -> String {
+        self.found.with(|found| match found {
+            None => said,
+            Some(_) if agree => {
+                format!("{said} Press “Find a difference” to search your whole sentence again.")
+            }
+            Some((whole, left)) if whole == left => {
+                format!("After your whole sentence the two differ. {said}")
+            }
+            Some((_, left)) => {
+                let end = from_word(&marked(left), REPEATED);
+                format!("Your sentence is cut after “{end}”: there the two differ. {said}")
+            }
+        })
     }
 
     /// Takes a character away; from the last one it goes back to where it began.
     fn shorten(self, mut text: String) {
         text.pop();
         if text.is_empty() {
-            let Some(from) = self.from.try_update(Option::take).flatten() else { return };
+            let Some((from, all)) = self.from.try_update(Option::take).flatten() else { return };
             self.store.set_probe(from);
             // After what a new sentence leads to.
-            request_animation_frame(move || _ = self.failed.try_set(true));
+            request_animation_frame(move || _ = self.failed.try_set(all));
         } else {
             self.store.set_probe(text);
         }
@@ -253,12 +313,13 @@ mod tests {
     fn the_ways_of_beam_search_are_open() {
         let beams =
             Beams { text: "the".into(), kept: vec![vec![beam("abc", 0.2), beam("abd", 0.1)]] };
-        assert_eq!(endings(&beams, &[], &[]), ["", "a", "ab"].map(ids));
+        let endings = |opened: &[_], closed: &[_]| endings(&[&beams], opened, closed);
+        assert_eq!(endings(&[], &[]), ["", "a", "ab"].map(ids));
         let opened = ["x", "ab"].map(ids);
-        assert_eq!(endings(&beams, &opened, &[]), ["", "a", "ab", "x"].map(ids));
-        assert_eq!(endings(&beams, &opened, &[ids("a")]), ["", "x"].map(ids));
+        assert_eq!(endings(&opened, &[]), ["", "a", "ab", "x"].map(ids));
+        assert_eq!(endings(&opened, &[ids("a")]), ["", "x"].map(ids));
         let many: Vec<Vec<u32>> = (0..99).map(|at| vec![at]).collect();
-        assert_eq!(endings(&beams, &many, &[]).len(), MOST_ENDINGS);
+        assert_eq!(endings(&many, &[]).len(), MOST_ENDINGS);
     }
 
     #[test]

@@ -56,9 +56,10 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Draw by the shares",
             text: "@ decode-note\n\n\
-                   You can also draw at random. Below the rows, all shares lie end to end, on a line of length 1. \
-                   Pick a random number from 0 to 1, and write the token that it falls on. A token with a share of \
-                   20% comes up one time in five.\n\n\
+                   Or draw at random. Below the rows, all shares lie end to end, on a line of length 1. \
+                   Pick a random number from 0 to 1, and write the token that it falls on. A share of 20% \
+                   comes up one time in five.\n\n\
+                   ! Press “Draw again”: where does the number fall?\n\n\
                    + Is it really random?\n\n\
                    The numbers look random, but the [seed](seed) and the text fix them, until you press “Draw \
                    again.” A link to this page remembers that too. So anyone who opens it gets the same numbers \
@@ -134,6 +135,7 @@ pub const SCRIPT: Script = Script {
             text: "Each new token adds one row to what the model computes. Under a causal mask, earlier rows can’t \
                    see it, so nothing in them changes. Keep their keys and values in a [KV cache](kv-cache), and \
                    only the last row has to be computed.\n\n\
+                   ! Press “Write it”: which rows have a frame?\n\n\
                    + What does a cache cost?\n\n\
                    It costs memory: each new token adds one key and one value for each head in each block. And \
                    there is a limit. When the [context window](context-window) is full, the oldest token drops out \

@@ -124,17 +124,14 @@ pub fn part(quantity: Quantity) -> &'static str {
     }
 }
 
-/// The limit of a signed map, one of few, so that colors keep their meaning from step to step. A
-/// cell state has no bound, and one unit that only grows must not wash out all others: nine of
-/// ten values lie within, and the scale says what lies beyond.
-fn limit(quantity: Quantity, values: &[f32]) -> f32 {
-    if quantity != Quantity::Cell {
-        return 1.0;
+/// The colors of a quantity. A cell state has no bound, and one unit that only grows must not wash out all
+/// others: each has its own scale.
+fn map_of(quantity: Quantity) -> ValueMap {
+    match quantity {
+        Quantity::Cell => ValueMap::EachRow,
+        _ if quantity.opens() => ValueMap::Probability,
+        _ => ValueMap::Signed { limit: 1.0 },
     }
-    let mut sizes: Vec<f32> = values.iter().map(|value| value.abs()).collect();
-    sizes.sort_by(f32::total_cmp);
-    let most = sizes.get(sizes.len() * 9 / 10).copied().unwrap_or(1.0);
-    [1.0, 2.0, 4.0, 8.0].into_iter().find(|limit| most <= *limit).unwrap_or(16.0)
 }
 
 /// Whether the rows are so many that a number is all the name they have room for.
@@ -161,20 +158,22 @@ fn Cells(gates: Gates) -> impl IntoView {
                 },
                 columns: seen.tokens.clone(),
                 values: seen.values.values.clone(),
-                map: if seen.quantity.opens() {
-                    ValueMap::Probability
-                } else {
-                    ValueMap::Signed { limit: limit(seen.quantity, &seen.values.values) }
-                },
+                map: map_of(seen.quantity),
                 value_name: seen.quantity.id().into(),
                 absent: String::new(),
             })
             .unwrap_or_default()
     });
+    // The first beat asks which rows follow: until one is chosen none is framed.
+    let framed_row = memo(move || {
+        let is_open = gates.at.get().is_none() && !gates.edit.get();
+        let asks = gates.store.link.with(|link| link.idea == 0 && link.gates.unit == 0);
+        (!asks || !is_open).then(|| gates.unit.get())
+    });
     let title = memo(move || {
         let quantity = gates.seen(|seen| seen.quantity).unwrap_or(gates.shown.get());
         let framed = gates.units(|units| {
-            let unit = gates.unit.get();
+            let unit = framed_row.get()?;
             let r = *units.follows.first()?.1.get(unit)?;
             Some(format!("Framed: {}, correlation {}", row_name(unit), three(r)))
         });
@@ -229,7 +228,7 @@ fn Cells(gates: Gates) -> impl IntoView {
         <div class="view-fill gates-cells" class:gates-editing=gates.edit
             class:gates-crowded=move || gates.seen(is_crowded) == Some(true)>
             <MatrixFigure name="gates-cells" title matrix describe marked=held
-                row=Signal::derive(move || Some(gates.unit.get())) column=Signal::derive(move || gates.at.get())
+                row=framed_row column=Signal::derive(move || gates.at.get())
                 on_pick=pick provenance=gates.provenance above=strips::known(gates) below=strips::sure(gates)/>
         </div>
         {note}

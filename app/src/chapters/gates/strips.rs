@@ -73,7 +73,7 @@ pub fn sure(gates: Gates) -> ColumnStrip {
             gates.seen(|seen| bars(across, seen))
         };
         view! {
-            <span class="gates-strip-name">"p(right)"</span>
+            <span class="gates-strip-name">"right: p"</span>
             <svg class="gates-strip" aria-hidden="true" inner_html=bars></svg>
         }
         .into_any()

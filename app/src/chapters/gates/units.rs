@@ -95,19 +95,27 @@ pub fn follows(gates: Gates) -> Option<String> {
     })?
 }
 
-/// Which row is framed, how well its unit follows, and how open its `keeper` is: nothing of a cell
-/// that has another one.
+/// Which row is framed, how well its unit follows, and how open its `keeper` is, in the row itself where that is
+/// on show: nothing of a cell that has another one.
 pub fn framed(gates: Gates, keeper: Quantity) -> String {
     let unit = gates.unit.get();
+    let on_show = gates.seen(|seen| {
+        let row = (seen.quantity == keeper).then(|| seen.values.block(&[unit]))??;
+        Some(row.iter().sum::<f32>() / row.len() as f32)
+    });
     let framed = gates.units(|units| {
         let r = *units.follows.first()?.1.get(unit)?;
         let (_, means) = units.means.iter().find(|(gate, _)| *gate == keeper)?;
-        let mean = three(*means.get(unit)?);
-        let name = row_name(unit);
-        let (r, keeper) = (three(r), keeper.id());
-        Some(format!(
-            "The framed row is {name}, with a correlation of {r}. Its {keeper} is {mean} on average."
-        ))
+        let (r, name, keeper) = (three(r), row_name(unit), keeper.id());
+        let average = match on_show.flatten() {
+            Some(mean) => format!("In this row, {keeper} is {} on average.", three(mean)),
+            None => format!(
+                "On {} other characters, its {keeper} is {} on average.",
+                units.characters,
+                three(*means.get(unit)?)
+            ),
+        };
+        Some(format!("The framed row is {name}, with a correlation of {r}. {average}"))
     });
     framed.flatten().unwrap_or_default()
 }

@@ -153,7 +153,7 @@ fn summary(batch: &Batch, unit: &str, dropout: bool) -> String {
         if dropout { " Dropout is off here, so the step’s own loss differs." } else { "" };
     format!(
         "{of} of {}, from random places in the text: {}, each from the row so far. Their mean loss is \
-         {mean:.4}{step}.{without}",
+         {mean:.3}{step}.{without}",
         counted(losses.len() as u64 / rows.max(1) as u64, unit),
         match losses.len() {
             1 => "1 guess".to_owned(),
@@ -162,15 +162,15 @@ fn summary(batch: &Batch, unit: &str, dropout: bool) -> String {
     )
 }
 
-/// Means over the positions 1, 2, 3 to 4, 5 to 8 and so on, at the middle of each: single positions are
-/// as noisy as the few tokens that stand there.
+/// Means over the positions 1, 2, 3 to 4, 5 to 8 and so on, at each position: single ones are as noisy as
+/// the few tokens that stand there.
 fn doubling(values: &[f64]) -> Vec<(f64, f64)> {
     let mut means = Vec::new();
     let (mut first, mut length) = (0, 1);
     while first < values.len() {
         let group = &values[first..values.len().min(first + length)];
-        let count = group.len() as f64;
-        means.push((first as f64 + (count + 1.0) / 2.0, group.iter().sum::<f64>() / count));
+        let mean = group.iter().sum::<f64>() / group.len() as f64;
+        means.extend((1..=group.len()).map(|at| ((first + at) as f64, mean)));
         first += length;
         length = first;
     }
@@ -294,11 +294,12 @@ mod tests {
     #[test]
     fn losses_are_averaged_by_position() {
         let lines = by_position(&two_rows(), 10);
-        assert_eq!(lines.series[0].points, [(1.0, 2.0), (2.0, 2.0), (3.5, 2.0)]);
+        assert_eq!(lines.series[0].points, [(1.0, 2.0), (2.0, 2.0), (3.0, 2.0), (4.0, 2.0)]);
         assert_eq!(lines.series[1].points, [(1.0, 2.0), (2.0, 1.0)]);
         assert_eq!(lines.series[2].points, [(1.0, 2.0), (2.0, 1.0)]);
         let six = [6.0, 5.0, 4.0, 2.0, 1.0, 3.0];
-        assert_eq!(doubling(&six), [(1.0, 6.0), (2.0, 5.0), (3.5, 3.0), (5.5, 2.0)]);
+        let means = [6.0, 5.0, 3.0, 3.0, 2.0, 2.0];
+        assert!(doubling(&six).into_iter().eq((1..).map(f64::from).zip(means)));
         assert!(by_position(&Batch { held_out: vec![], ..two_rows() }, 1).references.is_empty());
     }
 
@@ -307,11 +308,11 @@ mod tests {
         let said = summary(&two_rows(), "character", false);
         assert!(said.starts_with("2 rows of 4 characters"), "{said}");
         assert!(said.contains("8 guesses"), "{said}");
-        assert!(said.ends_with("Their mean loss is 2.0000, the loss of step 8."), "{said}");
+        assert!(said.ends_with("Their mean loss is 2.000, the loss of step 8."), "{said}");
         let said = summary(&Batch { size: 9, ..two_rows() }, "token", true);
         assert!(said.starts_with("The first 2 of 9 rows of 4 tokens"), "{said}");
         assert!(
-            said.ends_with("2.0000. Dropout is off here, so the step’s own loss differs."),
+            said.ends_with("2.000. Dropout is off here, so the step’s own loss differs."),
             "{said}"
         );
     }

@@ -34,7 +34,8 @@ pub const SCRIPT: Script = Script {
             title: "What comes next",
             text: "What comes next is rarely certain, so the model gives each possible token a share, its \
                    [probability](probability). A token is a single character, unless you choose others. All shares \
-                   add up to 1. Together they are a **distribution**, drawn here as bars.",
+                   add up to 1, or 100%. Together they are a **distribution**, drawn here as bars.\n\n\
+                   ! Point at tokens: where is the first bar longest?",
             set: |link| link.view = "next".into(),
             asks: &["gpt-next"],
         },

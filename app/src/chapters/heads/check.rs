@@ -112,41 +112,63 @@ pub fn Check(page: Page) -> impl IntoView {
     }
 }
 
-/// The head that looks most at the previous token, of one layer or of all, and its share.
-pub fn most_on_previous(page: Page, layer: Option<u32>) -> Option<(HeadAt, f32)> {
+/// Heads of one layer or of all with their shares on the previous token, the largest first.
+pub fn on_previous(page: Page, layer: Option<u32>) -> Option<Vec<(HeadAt, f32)>> {
     let (layers, heads) = page.shape.get();
     let all = (1..=layers).filter(|of| layer.is_none_or(|layer| layer == *of));
     let all = all.flat_map(|layer| (1..=heads).map(move |head| HeadAt { layer, head }));
     let shares = all.map(|at| Some((at, numbers::statistics(page, at)?.previous)));
-    let shares: Vec<_> = shares.collect::<Option<_>>()?;
-    shares.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))
+    let mut shares: Vec<_> = shares.collect::<Option<_>>()?;
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    Some(shares)
 }
+
+/// No eye tells shares apart that are nearer to each other.
+const NEAR: f32 = 0.15;
 
 /// Which head of layer 1 looks one token back, read off the pictures.
 #[component]
 pub fn Previous(page: Page) -> impl IntoView {
-    let most = memo(move || most_on_previous(page, Some(1)));
+    // Those that lead, the first of them first.
+    let lead = memo(move || {
+        let mut shares = on_previous(page, Some(1))?;
+        let least = shares.first()?.1 - NEAR;
+        shares.retain(|head| head.1 >= least);
+        Some(shares)
+    });
+    let places = move || {
+        let lead = lead.get().unwrap_or_default();
+        lead.into_iter().map(|(at, _)| at.head as usize - 1).collect::<Vec<_>>()
+    };
     let question =
         "Look at the pictures of layer 1. Which head puts the most weight on the previous token?";
     let heads = memo(move || page.shape.get().1);
     let options =
         Signal::derive(move || (1..=heads.get()).map(|head| format!("Head {head}")).collect());
     let explain = Signal::derive(move || {
-        most.get().map_or(String::new(), |(at, share)| {
-            format!(
-                "It is {}, with {:.0}% of its weight there, averaged over the sentence. Look for that \
-                 weight just left of the diagonal.",
-                name(at),
-                100.0 * share
-            )
-        })
+        let lead = lead.get().unwrap_or_default();
+        let mut each =
+            lead.iter().map(|(at, share)| format!("{} {:.0}%", name(*at), 100.0 * share));
+        let first = each.next().unwrap_or_default();
+        let near = each.map(|near| format!(", and close to it {near}, which counts as well"));
+        format!(
+            "Weight on the previous token, averaged over the sentence: {first}{}. It stands just left of the \
+             diagonal.",
+            near.collect::<String>()
+        )
     });
     view! {
         <CheckYourself id="heads-previous" kind=Kind::Look question=Signal::stored(question.to_owned()) options
             too_early=Signal::derive(move || {
-                (heads.get() < 2).then(|| "Give each layer at least two heads to be asked about them.".to_owned())
+                let none_leads = lead.with(|lead| lead.as_ref().is_some_and(|l| l.len() == heads.get() as usize));
+                let why = match heads.get() {
+                    ..2 => "Give each layer at least two heads to be asked about them.",
+                    _ if none_leads => "No head of layer 1 looks at the previous token much more than the others yet. Train, and you will be asked which one does.",
+                    _ => return None,
+                };
+                Some(why.to_owned())
             })
-            answer=Signal::derive(move || most.get().map(|(at, _)| at.head as usize - 1)) explain
+            answer=Signal::derive(move || places().first().copied()) ties=Signal::derive(places) explain
             on_right=use_right("heads-previous")/>
     }
 }

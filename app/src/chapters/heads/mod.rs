@@ -73,7 +73,7 @@ fn plural(n: u32, what: &str) -> String {
 /// What the text reads off the model.
 fn lives(page: Page) -> Vec<Live> {
     let previous = memo(move || {
-        let (at, share) = check::most_on_previous(page, None)?;
+        let (at, share) = *check::on_previous(page, None)?.first()?;
         let share = 100.0 * share;
         Some(format!(
             "{} puts {share:.0}% of its weight on the previous token, more than any other head",

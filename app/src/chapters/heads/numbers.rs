@@ -56,6 +56,7 @@ pub fn Numbers(page: Page) -> impl IntoView {
     view! {
         <div class="view-scroll heads-numbers">
             <p class="heads-summary" data-testid="heads-summary">{move || summary(page)}</p>
+            <Definitions page/>
             {move || too_short().then(|| view! {
                 <p class="hint" data-testid="heads-too-short">
                     "A sentence of one character has one token, which can only look at itself. There is \
@@ -75,13 +76,13 @@ pub fn Numbers(page: Page) -> impl IntoView {
                         </tr>
                         <tr>
                             <th scope="col">"head"</th>
-                            <th scope="col">"off alone costs"</th>
-                            <th scope="col">"tends to"</th>
+                            <th scope="col">"cost if off"</th>
+                            <th scope="col">"looks mostly at"</th>
                             <th scope="col">"entropy"</th>
                             <th scope="col">"on\u{a0}the previous"</th>
                             <th scope="col">"on\u{a0}the first"</th>
                             <th scope="col">"mean distance"</th>
-                            <th scope="col">"writes"</th>
+                            <th scope="col">"writes (length)"</th>
                         </tr>
                     </thead>
                     <tbody>
@@ -93,7 +94,6 @@ pub fn Numbers(page: Page) -> impl IntoView {
                 </table>
             </div>
             <SheetExport name="heads-numbers" title="Every head in numbers" provenance=page.provenance sheet/>
-            <Definitions page/>
         </div>
     }
     .into_any()
@@ -278,7 +278,7 @@ fn Definitions(page: Page) -> impl IntoView {
         <details class="heads-definitions">
             <summary>"What these numbers are"</summary>
             <dl>
-                <dt>"tends to"</dt>
+                <dt>"looks mostly at"</dt>
                 <dd>
                     "Previous token or first token: at least 40% of its weight lies there. Itself: mean distance \
                      under half a token. Spread evenly: entropy at most 5% below the first row’s. Nearby: mean \
@@ -291,9 +291,9 @@ fn Definitions(page: Page) -> impl IntoView {
                 <dd>"Σ a · (query − key): how many tokens back it looks on average."</dd>
                 <dt>"on the first, on the previous"</dt>
                 <dd>"The weight on token 1, and on the token just before the query."</dd>
-                <dt>"writes"</dt>
+                <dt>"writes (length)"</dt>
                 <dd>"The length of what the head adds to the residual stream, its part of Wᴼ included."</dd>
-                <dt>"off alone costs"</dt>
+                <dt>"cost if off"</dt>
                 <dd>
                     <Term of=Word::Loss>"Loss"</Term>" with the head’s output set to 0, minus loss with all \
                      heads on. "

@@ -54,34 +54,33 @@ pub const SCRIPT: Script = Script {
                    build on the heads below. A head with a stripe right beside the diagonal looks at the previous \
                    token.\n\n\
                    ! Look for such a stripe in the pictures. If you see none yet, keep training.",
-            set: |link| {
-                link.view = "heads".into();
-                link.many_heads.layer = 2;
-            },
+            set: |link| link.view = "heads".into(),
             asks: &["heads-previous"],
         },
         Beat {
             title: "One cell, worked out",
             text: "A head compares its query with the key of each token it may see. The [inner \
                    product](inner-product) of the two, divided by the square root of the head’s width, is the score. \
-                   [Softmax](softmax) turns the scores into weights. The panel works out one cell in full.",
+                   [Softmax](softmax) turns the scores into weights.\n\n\
+                   ! Press “1,” “2,” “3” and “4”: the panel works out one cell in full.",
             set: |link| (link.many_heads.query, link.many_heads.key) = (10, 9),
             asks: &[],
         },
         Beat {
             title: "A job in numbers",
             text: "The eye likes to see patterns, so measure too. [Entropy](entropy) says how widely a head spreads \
-                   its weight: it is 0 when all weight lies on one token. The table’s first row spreads it evenly, \
-                   and a head with a job differs from that row. On your sentence, {previous}.",
+                   its weight: it is 0 when all weight lies on one token. The table’s first row spreads it evenly. \
+                   On your sentence, {previous}.\n\n\
+                   ! Compare each row with the first: which heads have a job?",
             set: |link| link.view = "numbers".into(),
             asks: &[],
         },
         Beat {
             title: "Put together again",
             text: "The matrix [Wᴼ](#heads-out weight) turns each head’s average of {numbers} numbers into {width} \
-                   numbers. All the results are added to the token’s [residual stream](residual-stream), the row of \
-                   numbers that later layers read. In the figure the rows of the heads and of the bias add up to the \
-                   last one.",
+                   numbers. All are added to the token’s [residual stream](residual-stream), the row of numbers that later \
+                   layers read. In the figure the rows of heads and bias add up to the last one.\n\n\
+                   ! Which head’s row is strongest in color? The lengths below tell.",
             set: |link| link.view = "written".into(),
             asks: &["heads-sharp"],
         },
@@ -232,8 +231,8 @@ pub const SCRIPT: Script = Script {
                 ),
                 (
                     "The value it reads there may be small, or Wᴼ may pass little of it on.",
-                    "Weights say where a head reads. What it writes is the value times Wᴼ. The column “writes” shows \
-                     its length.",
+                    "Weights say where a head reads. What it writes is the value times Wᴼ. The column “writes \
+                     (length)” shows how much.",
                 ),
             ],
             right: 2,

@@ -448,6 +448,13 @@ fn room(scene: &Scene, way: Way, stage: Stage, (left, right): (f64, f64)) -> Roo
     if has_room { best } else { lowest }
 }
 
+/// The colors of the rows after the open block and those behind it: one scale, so that they can be compared.
+pub fn further_map(pass: &Pass) -> ValueMap {
+    let stream = &pass.stream.values;
+    let before = pass.embeddings.values.len() * (pass.detail.block as usize + 1);
+    ValueMap::around_most(stream.get(before..).unwrap_or_default())
+}
+
 /// How much a box says.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Detail {
@@ -694,7 +701,7 @@ impl<'a> Build<'a> {
         let (mix, joined) = (self.of(Part::Mix, row)?, self.of(Part::Attention, row)?);
         self.title("The values, each times its weight");
         if !self.is_low() {
-            self.say("Their sum is the mix. The heads’ mixes are joined and multiplied by Wᴼ.");
+            self.say("Their sum is the mix. The heads’ mixes are joined and multiplied by the output matrix Wᴼ.");
         }
         let after = if self.is_low() { STRIP } else { 2.0 * STRIP };
         if self.detail < Detail::Least {
@@ -738,9 +745,10 @@ impl<'a> Build<'a> {
         self.say("Each block has parameters of its own.");
         let room = ((self.most - self.height()) / STRIP) as usize;
         let after = (open + 1..=blocks).rev().take(room.max(1)).collect::<Vec<_>>();
+        let map = further_map(self.pass);
         for block in after.into_iter().rev() {
-            if let Some(row) = self.stream(block) {
-                self.strip(format!("row after block {block}"), Hue::Hidden, row);
+            if let Some(row) = self.pass.stream.block(&[block, self.way.row]) {
+                self.strip(format!("row after block {block}"), Hue::Hidden, (row, map));
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use unroll_protocol::gpt::Pass;
+use unroll_protocol::gpt::{Pass, Stage};
 
 use super::{
     cells::values,
@@ -126,15 +126,19 @@ fn panels(pen: &mut Pen, scene: &Scene, way: Way) {
     let (shape, foot) = (scene.shape, scene.foot());
     let top = scene.top - 54.0;
     let line = pen.paint.line();
-    let panel = |pen: &mut Pen, (left, right): (f64, f64)| {
+    let panel = |pen: &mut Pen, (left, right): (f64, f64), edge: &str| {
         let _ = write!(
             pen.svg,
-            r#"<rect x="{left:.1}" y="{top:.1}" width="{:.1}" height="{:.1}" rx="10" fill="{line}" fill-opacity="0.28"/>"#,
+            r#"<rect x="{left:.1}" y="{top:.1}" width="{:.1}" height="{:.1}" rx="10" fill="{line}" fill-opacity="0.28"{edge}/>"#,
             right - left,
             foot - top + 2.0,
         );
     };
-    panel(pen, scene.panel);
+    panel(pen, scene.panel, "");
+    // The step about the other blocks asks to open one.
+    let asked =
+        format!(r#" class="machine-asked" stroke="{}" stroke-width="2""#, pen.hue(Hue::Hidden));
+    let asked = if way.reached == place_of(Stage::Further) { asked.as_str() } else { "" };
     let name = format!("block {} of {}", shape.open + 1, shape.blocks);
     group(pen, way.has(Part::Query, scene));
     pen.text(Hue::Muted, true, (scene.panel.0 + 12.0, top + 16.0), Anchor::Start, &name);
@@ -142,7 +146,7 @@ fn panels(pen: &mut Pen, scene: &Scene, way: Way) {
     for column in &scene.columns {
         let Part::Folded(block) = column.part else { continue };
         group(pen, way.has(column.part, scene));
-        panel(pen, (column.x, column.end()));
+        panel(pen, (column.x, column.end()), asked);
         let name = if column.width < 50.0 {
             format!("{}", block + 1)
         } else {
@@ -219,6 +223,8 @@ fn chip(pen: &mut Pen, scene: &Scene, row: usize, text: &str, tinted: bool, chos
     let size = (scene.pitch * 0.78).clamp(SMALLEST, 15.0).min(fits.max(SMALLEST));
     // Where rows are closer than letters are high, neighbors stand side by side.
     let aside = if scene.pitch < CLOSE { column.width / 4.0 } else { 0.0 };
+    // The sign of a space hangs below its line, out of the box.
+    let below = if name == "␣" { 0.1 } else { 0.34 };
     let x = column.middle() + if row.is_multiple_of(2) { -aside } else { aside };
     let (fill, edge) = if chosen {
         (pen.hue(Hue::Hidden), pen.hue(Hue::Hidden))
@@ -235,7 +241,7 @@ fn chip(pen: &mut Pen, scene: &Scene, row: usize, text: &str, tinted: bool, chos
         y - high / 2.0,
         column.width,
         x,
-        y + 0.34 * size,
+        y + below * size,
         size,
         escape(&name),
     );

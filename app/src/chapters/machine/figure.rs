@@ -10,7 +10,7 @@ use unroll_protocol::{
 };
 
 use super::{
-    callout::Callout,
+    callout::{Callout, further_map},
     cells::{map, values},
     draw::{Way, flow, ground},
     paint::{paint, svg},
@@ -313,7 +313,8 @@ pub fn MachineFigure(
             <p class="visually-hidden" id=own("machine", "words") data-testid="machine-callout">
                 {move || enlarged.get().map(|enlarged| enlarged.words.clone())}
             </p>
-            <Scales drawn pointed=Signal::derive(move || pointing.shown())/>
+            <Scales drawn pointed=Signal::derive(move || pointing.shown())
+                enlarged=Signal::derive(move || enlarged.get().is_some())/>
             <p class="readout" data-testid="machine-readout">
                 {move || match pointing.shown().and_then(words) {
                     Some(text) => view! { <span translate="no">{text}</span> }.into_any(),
@@ -335,15 +336,29 @@ pub fn MachineFigure(
 
 /// What the colors stand for: those of weights, and those of the column that is read or of the step.
 #[component]
-fn Scales(drawn: Memo<Arc<Drawn>>, pointed: Signal<Option<Place>>) -> impl IntoView {
+fn Scales(
+    drawn: Memo<Arc<Drawn>>,
+    pointed: Signal<Option<Place>>,
+    /// Whether the step has its box.
+    enlarged: Signal<bool>,
+) -> impl IntoView {
     let colors = use_colors();
-    let part = memo(move || match pointed.get() {
+    let column = memo(move || match pointed.get() {
         Some(Place::Row(part, _) | Place::Number(part, ..) | Place::Name(part))
             if !matches!(part, Part::Tokens | Part::Folded(_) | Part::Next | Part::Weights) =>
         {
-            part
+            Some(part)
         }
-        _ => drawn.with(|drawn| {
+        _ => None,
+    });
+    // The box of the other blocks has rows that no column shows.
+    let of_rows = memo(move || {
+        let is_further = drawn.with(|drawn| Stage::ALL.get(drawn.stage) == Some(&Stage::Further));
+        is_further && enlarged.get() && column.get().is_none()
+    });
+    let part = memo(move || match column.get() {
+        Some(part) => part,
+        None => drawn.with(|drawn| {
             let part = match Stage::ALL.get(drawn.stage) {
                 Some(Stage::Query | Stage::Weights) => Part::Query,
                 Some(Stage::Mix) => Part::Mix,
@@ -357,6 +372,9 @@ fn Scales(drawn: Memo<Arc<Drawn>>, pointed: Signal<Option<Place>>) -> impl IntoV
     });
     let signed = memo(move || {
         let drawn = drawn.get();
+        if let Some(pass) = drawn.pass.as_ref().filter(|_| of_rows.get()) {
+            return further_map(pass);
+        }
         let numbers =
             drawn.pass.as_ref().and_then(|pass| values(pass, part.get(), drawn.way().head));
         map(part.get(), numbers.unwrap_or_default())
@@ -379,9 +397,9 @@ fn Scales(drawn: Memo<Arc<Drawn>>, pointed: Signal<Option<Place>>) -> impl IntoV
     view! {
         <div class="machine-scales" data-testid="machine-scales">
             <ScaleBar short=true label="weights" map=Signal::stored(ValueMap::Probability) value=read(true) colors/>
-            <ScaleBar short=true label=Signal::derive(move || part.get().name().to_owned()) map=signed.into()
+            <ScaleBar short=true label=Signal::derive(move || if of_rows.get() { "row" } else { part.get().name() }.to_owned()) map=signed.into()
                 value=read(false) colors/>
-            <span class="hint">"Point at a column for its own scale."</span>
+            <span class="hint">"Point at a column’s name for its scale and shape."</span>
         </div>
     }
     .into_any()

@@ -27,6 +27,9 @@ pub enum Place {
     Size(usize),
 }
 
+/// How far the shapes reach below the parts.
+const SHAPES: f64 = 22.0;
+
 /// The place at a point of the picture.
 pub fn hit(scene: &Scene, pass: &Pass, (x, y): (f64, f64)) -> Option<Place> {
     let within = |&(_, _, [left, top, side]): &(usize, usize, [f64; 3])| {
@@ -48,7 +51,8 @@ pub fn hit(scene: &Scene, pass: &Pass, (x, y): (f64, f64)) -> Option<Place> {
         return Some(Place::Number(Part::Next, 0, scene.bar_at(y)?));
     }
     if y > scene.foot() {
-        return None;
+        // The shapes.
+        return (y < scene.foot() + SHAPES).then_some(Place::Name(column.part));
     }
     let row = scene.row_at(y)?;
     if column.count == 0 || !(column.x..column.end()).contains(&x) {
@@ -146,6 +150,20 @@ fn does(part: Part) -> &'static str {
     }
 }
 
+/// What the numbers of a part's shape count; nothing of a part that has no numbers of its own.
+fn shape(part: Part, scene: &Scene) -> String {
+    let Some(column) = scene.column(part).filter(|column| column.count > 0) else {
+        return String::new();
+    };
+    let heads = match part {
+        Part::Query | Part::Key | Part::Weights | Part::Value | Part::Mix => {
+            format!("{} heads × ", scene.shape.heads)
+        }
+        _ => String::new(),
+    };
+    format!(" Shape: {heads}{} rows × {} numbers.", scene.shape.rows, column.count)
+}
+
 /// The token of a row, as readouts name it.
 fn name(pass: &Pass, row: usize) -> String {
     pass.tokens.get(row).map_or(String::new(), |text| token::name_at(text, row))
@@ -157,7 +175,7 @@ pub fn said(pass: &Pass, scene: &Scene, way: Way, place: Place) -> String {
     let of = |part: Part| all.iter().find(|cells| cells.column.part == part);
     let head = way.head + 1;
     match place {
-        Place::Name(part) => does(part).to_owned(),
+        Place::Name(part) => does(part).to_owned() + &shape(part, scene),
         Place::Row(Part::Next, row) => next(pass, row),
         Place::Row(Part::Tokens, row) => {
             let id = pass.ids.get(row).copied().unwrap_or_default();
@@ -287,6 +305,10 @@ mod tests {
                 assert_eq!(part_of(place, &scene), column.part);
             }
         }
+        let query = Place::Name(Part::Query);
+        let under = (scene.column(Part::Query).unwrap().middle(), scene.foot() + 14.0);
+        assert_eq!(hit(&scene, &pass, under), Some(query));
+        assert!(said(&pass, &scene, way, query).ends_with("Shape: 2 heads × 4 rows × 4 numbers."));
         let weights = scene.column(Part::Weights).unwrap();
         let cell = weights.width / 4.0;
         let at = |key: usize| (weights.x + cell * (key as f64 + 0.5), scene.middle(1));

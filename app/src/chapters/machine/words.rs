@@ -26,10 +26,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Tokens become numbers",
-            text: "A model can’t compute with letters. So each token is looked up in a table of learned numbers, \
-                   and the {width} numbers found there are its [embedding](embedding). In GPT-2, a second table \
+            text: "A model can’t compute with letters. It looks each token up in a table of learned numbers: the \
+                   {width} numbers found there are its [embedding](embedding). In GPT-2, a second table \
                    has numbers for each position: a learned [positional encoding](positional-encoding). The two \
                    are added.\n\n\
+                   ! Press other tokens at the left. Do equal ones get equal numbers?\n\n\
                    + What about your model?\n\n\
                    Your model has the second table, too, unless you change it. A token in it is a single \
                    character, unless you choose another kind.\n\n\
@@ -42,7 +43,8 @@ pub const SCRIPT: Script = Script {
             title: "A line for each token",
             text: "From here on, each token has a line of its own: the [residual stream](residual-stream). Nothing \
                    on it is ever replaced. A part reads the line, computes something, and adds the result where \
-                   you see a plus sign.",
+                   you see a plus sign.\n\n\
+                   ! Follow one line to the right: what does each plus sign add?",
             // The whole way, so that all lines and plus signs are there.
             set: |link| link.machine.stage = Stage::Whole,
             asks: &["machine-plus"],
@@ -61,7 +63,7 @@ pub const SCRIPT: Script = Script {
             title: "They pass on what they know",
             text: "What a row passes on is its [value](value). The weights say how much of each value a row takes \
                    in. Attention is the only place where rows meet.\n\n\
-                   ! Follow the bands to the row you chose: the wider, the more.\n\n\
+                   ! Follow the bands to the marked row: the wider, the more. If all look alike, train and watch.\n\n\
                    + How does this get onto the line?\n\n\
                    In each head, the values that a row takes in add up to a mix. The mixes of all heads are \
                    joined, multiplied by one more matrix, and added to the line.",
@@ -72,7 +74,8 @@ pub const SCRIPT: Script = Script {
             title: "Each row by itself",
             text: "The [feed-forward](feed-forward) layer works on each row alone. It spreads the row over \
                    {neurons} neurons and bends each one: large numbers pass, and negative ones end near zero. Then \
-                   it brings the result back to {width} numbers.",
+                   it brings the result back to {width} numbers.\n\n\
+                   ! Press another row: are as many of its neurons above 0?",
             set: |link| link.machine.stage = Stage::FeedForward,
             asks: &["machine-alone"],
         },
@@ -80,16 +83,16 @@ pub const SCRIPT: Script = Script {
             title: "The same again",
             text: "This was one block. Your model has {blocks}, all built alike but each with its own weights. The \
                    bar at the foot shows where all {total} [parameters](parameter) are.\n\n\
-                   ! Press a folded block to open it.",
+                   ! Press an outlined block to open it.",
             set: |link| link.machine.stage = Stage::Further,
             asks: &["machine-wider"],
         },
         Beat {
             title: "The next token",
             text: "The last row decides what comes next. After one more norm, each of the {known} tokens that the \
-                   model knows gets a score, and softmax turns the scores into shares, or probabilities. One token \
-                   is drawn and added to the text, and the machine runs again: it is \
-                   [autoregressive](autoregressive).\n\n\
+                   model knows gets a score, and softmax turns the scores into shares, or probabilities. One is \
+                   drawn and added, and the machine runs again: it is [autoregressive](autoregressive).\n\n\
+                   ! Which token is likeliest? Press “Write it”: is it drawn?\n\n\
                    + Is every row computed again each time?\n\n\
                    In this picture, yes. Most GPTs in use keep the keys and values of earlier rows in a [KV \
                    cache](kv-cache).",
