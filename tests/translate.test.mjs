@@ -10,7 +10,7 @@ import { translate } from "./translated.mjs";
 const site = useSite();
 
 test("a translated page trains, answers and changes its views", async (t) => {
-  const page = await site.open(t, "?device=cpu&seed=3");
+  const page = await site.open(t, "?device=cpu&seed=3&view=attention");
   await live(page, "attention");
   await page.evaluate(translate);
   const [row] = await page.locator(".token-row").allInnerTexts();
