@@ -267,7 +267,7 @@ fn asks(store: Store) -> String {
     };
     let asks = match store.written.with(|written| written.step) {
         0 => "Press Train and watch: do words come out of the noise?",
-        ..LEARNED => "Read a little: how many of its words do you know?",
+        1..LEARNED => "Read a little: how many of its words do you know?",
         _ => "Read a little. How does it do that? See for yourself:",
     };
     format!("{open}{asks}")

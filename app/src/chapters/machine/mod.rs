@@ -367,7 +367,7 @@ fn Steps(page: Page) -> impl IntoView {
             </button>
             <span class="machine-stage" data-testid="machine-stage" data-longest=longest>{name}</span>
             <button type="button" class="button button-primary" data-testid="machine-on"
-                on:click=move |_| page.go_on()><span data-longest="First step">{onward}</span></button>
+                on:click=move |_| page.go_on()><span data-longest="Next step">{onward}</span></button>
             <button type="button" class="button" data-testid="machine-write"
                 on:click=move |_| { page.choice.stage.set(Stage::Whole); page.write(); }>
                 <span>"Write"<span class="machine-long">" one " {move || page.store.tokens().unit()}</span></span>
