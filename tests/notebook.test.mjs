@@ -36,7 +36,7 @@ const code = (notebook) => notebook.cells.filter((cell) => cell.cell_type === "c
 
 for (const chapter of [...STUDIES, "gpt"]) {
   test(`${chapter} saves notebooks with the numbers of its model`, async (t) => {
-    const page = await site.open(t, `?chapter=${chapter}`);
+    const page = await site.open(t, chapter === "gpt" ? "?view=attention" : `?chapter=${chapter}`);
     if (chapter !== "gpt") await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
     else await live(page, "attention");
     await paused(page);

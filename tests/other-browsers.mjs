@@ -109,7 +109,8 @@ async function until(expression, what) {
 
 /** The chapter comes up and trains, its past is shown, and each view and each beat of the story opens. */
 async function walk(chapter) {
-  await browser.open(`${site.url}?chapter=${chapter}&device=cpu`);
+  // The lab's start has no figure before the first step.
+  await browser.open(`${site.url}?chapter=${chapter}&device=cpu${chapter === "gpt" ? "&view=attention" : ""}`);
   await until(`document.querySelector('.view .figure[data-state="live"]')`, "the first figure");
   if (STUDIES.includes(chapter)) await until(`${step} > 0`, "its own first steps");
   await until(rests, "training rests");

@@ -47,6 +47,8 @@ const FULL = {
   bigram: "&bigram-row=113&bigram-drawn=9",
   block: "&block-term=3",
   bptt: "&bptt-rescale=1",
+  // Its start has no figure before the first step.
+  gpt: "&view=attention",
   heads: "&heads-off=1.1,2.3&heads-switching=1",
   mask: "&mask-row=5",
   rnn: "&rnn-columns=12&rnn-at=4&rnn-unit=2&rnn-edit=3&rnn-matrix=u&rnn-odd=20",
