@@ -45,7 +45,11 @@ fn look(timer: Timer, pressed: StoredValue<Vec<String>>) {
     let mut names =
         asked.map(|asked| named(&asked.text_content().unwrap_or_default())).unwrap_or_default();
     pressed.with_value(|pressed| names.retain(|name| !pressed.contains(name)));
-    for button in elements(document().query_selector_all(".stage button")) {
+    let is_marked = document().query_selector(&format!(".stage [{MARK}]")).ok().flatten().is_some();
+    // Most of the time there is nothing to mark and nothing marked.
+    let buttons = (is_marked || !names.is_empty())
+        .then(|| elements(document().query_selector_all(".stage button")));
+    for button in buttons.into_iter().flatten() {
         let label = button.text_content().unwrap_or_default();
         // Each name is one button's, the first of all that it may be.
         let name = names.iter().position(|name| is_called(label.trim(), name));
