@@ -70,6 +70,8 @@ const device = (page, kind) => page.locator(`[data-testid="device-badge"][data-d
 async function opened(t, address, options) {
   // Each engine serves the page at an address of its own.
   const page = await site.open(t, address, { own: true, ...options });
+  // A link without settings opens at what the model writes.
+  await openView(page, "attention");
   await live(page, "attention");
   return page;
 }
