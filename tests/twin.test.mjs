@@ -5,7 +5,7 @@ import { test } from "./harness.mjs";
 
 import {
   accessibilityProblems, byId, chooseView, drawn, eventually, exported, live, number, numberUntil, openView, parameter,
-  paused, settled, train, useSite,
+  paused, settled, stepTo, train, useSite,
 } from "./harness.mjs";
 
 const site = useSite();
@@ -352,6 +352,9 @@ test("what the lab writes is steered once, for both halves", async (t) => {
   const page = await site.open(t, `${SMALL}&view=writing&twin=seed:2`);
   await byId(page, "twin").waitFor();
   await eventually(async () => (await byId(page, "sample-text").count()) === 2, "both write");
+  // How it writes is asked of a model that has learned something.
+  await stepTo(page, 1);
+  await followed(page);
   assert.equal(await byId(page, "write-again").count(), 1);
   assert.equal(await byId(page, "control-temperature").count(), 1);
   const texts = () => byId(page, "sample-text").allInnerTexts();
