@@ -191,8 +191,8 @@ fn Figure(page: Page) -> impl IntoView {
     });
     let editing = memo(move || settings.with(|s| s.editing));
     let title = memo(move || {
-        let (layer, head, model) = settings.with(|s| (s.layer, s.head, s.model));
-        format!("Layer {layer}, head {head}, trained with {}", model.label())
+        let (layer, head) = settings.with(|s| (s.layer, s.head));
+        format!("Who looks at whom in layer {layer}, head {head}")
     });
     let on_paint = Callback::new(move |(place, to): ((usize, usize), bool)| {
         let length = seen.with_untracked(|seen| seen.as_ref().map_or(0, |s| s.tokens.len()));
@@ -291,7 +291,7 @@ fn Presets(page: Page) -> impl IntoView {
         }
     };
     view! {
-        <div class="segments" role="group" aria-label="Mask">
+        <div class="segments" role="group" aria-label="Mask" data-testid="mask-presets">
             {Preset::ALL.iter().map(|&p| preset(p)).collect_view()}
         </div>
     }
@@ -393,25 +393,26 @@ fn Outputs(page: Page) -> impl IntoView {
         seen.tokens.get(row).map_or(String::new(), |token| name_at(token, row))
     });
     let bars = page.derive_with(other, bars);
-    let vector = page.derive_with(other, vector);
-    let moved = page.derive_with(other, moved);
+    let vector = page.derive(vector);
+    let moved = page.derive(moved);
     move || {
-        let compare_name = if other.get() { "with its own mask" } else { "" };
+        let other = other.get();
+        let compare_name = if other { "with its own mask" } else { "" };
         view! {
-            <BarsFigure name="mask-next" title=Signal::derive(move || format!("After {}", name.get()))
+            <BarsFigure name="mask-next" title=Signal::derive(move || format!("After {} it expects", name.get()))
                 bars top=LIKELIEST hue=Hue::Output provenance=page.provenance compare_name/>
-            <MatrixFigure name="mask-vector" matrix=vector provenance=page.provenance small=true
-                title=Signal::derive(move || format!("Output vector of {}", name.get()))/>
-            <p class="hint" data-testid="mask-moved">{moved}</p>
+            // A vector tells something only beside another.
+            {other.then(|| view! {
+                <MatrixFigure name="mask-vector" matrix=vector provenance=page.provenance small=true
+                    title=Signal::derive(move || format!("Output vector of {}", name.get()))/>
+                <p class="hint" data-testid="mask-moved">{moved}</p>
+            })}
         }
     }
 }
 
 /// How far the row's output is from what it is under the model's own mask.
-fn moved(seen: &Seen, other: bool) -> String {
-    if !other {
-        return "Change the mask to compare.".to_owned();
-    }
+fn moved(seen: &Seen) -> String {
     let at = seen.row as usize;
     let pair = (seen.outputs.block(&[at]), seen.usual_outputs.block(&[at]));
     let (Some(now), Some(usual)) = pair else { return String::new() };
@@ -459,12 +460,11 @@ fn in_short(seen: &Seen) -> String {
     format!("After {after}: {}", guesses.join(" · "))
 }
 
-/// The output of the chosen row; under another mask than the model's own, under both.
-fn vector(seen: &Seen, other: bool) -> Matrix {
+/// The output of the chosen row, under this mask and under the model's own.
+fn vector(seen: &Seen) -> Matrix {
     let row = seen.row as usize;
     let both = [&seen.outputs, &seen.usual_outputs].map(|a| a.block(&[row]).unwrap_or_default());
-    let shown = if other { 2 } else { 1 };
-    named_rows(&["this mask", "own mask"][..shown], "unit", &both[..shown], "output")
+    named_rows(&["this mask", "own mask"], "unit", &both, "output")
 }
 
 /// Rows of equally many signed numbers, columns counted from 1.

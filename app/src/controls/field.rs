@@ -38,18 +38,27 @@ pub fn NumberField(
     /// Takes back unreadable input when it is notified.
     #[prop(optional)]
     reset: Option<Trigger>,
+    /// What stands for 0, where that is no number of anything.
+    #[prop(optional)]
+    zero: &'static str,
     #[prop(optional)] children: Option<Children>,
 ) -> impl IntoView {
     let store = expect_context::<Store>();
     let (setting, words) = (setting(name), general(name));
     let value = memo(move || store.link.with(setting.get));
+    let parse = move |text: &str| match text.trim() {
+        "" => None,
+        text => setting.kind.parse(if text == zero { "0" } else { text }),
+    };
+    let written = move || match value.get() {
+        Value::Whole(0) if !zero.is_empty() => zero.to_owned(),
+        value => value.to_string(),
+    };
     // What stands in the field while it is not what the form holds.
     let typed = RwSignal::new(None::<String>);
     effect(move || {
         let value = value.get();
-        if typed
-            .with_untracked(|t| t.as_ref().is_some_and(|t| setting.kind.parse(t) != Some(value)))
-        {
+        if typed.with_untracked(|t| t.as_ref().is_some_and(|t| parse(t) != Some(value))) {
             typed.set(None);
         }
     });
@@ -61,22 +70,21 @@ pub fn NumberField(
     });
 
     let unreadable = move || {
-        let unreadable =
-            typed.with(|t| t.as_ref().is_some_and(|t| setting.kind.parse(t).is_none()));
+        let unreadable = typed.with(|t| t.as_ref().is_some_and(|t| parse(t).is_none()));
         unreadable
-            .then(|| format!("{} is {}. It is still {}.", words.label, setting.kind, value.get()))
+            .then(|| format!("{} is {}. It is still {}.", words.label, setting.kind, written()))
     };
     let wrong = memo(move || unreadable().or_else(|| problem.and_then(|p| p.get())));
 
     let on_input = move |event| {
         let text = event_target_value(&event);
-        if let Some(value) = setting.kind.parse(&text) {
+        if let Some(value) = parse(&text) {
             on_entry.run((value, Entry::Typing));
         }
         typed.set(Some(text));
     };
     let on_change = move |event| {
-        if let Some(value) = setting.kind.parse(&event_target_value(&event)) {
+        if let Some(value) = parse(&event_target_value(&event)) {
             typed.set(None);
             on_entry.run((value, Entry::Done));
         }
@@ -111,7 +119,8 @@ pub fn NumberField(
                 aria-invalid=move || wrong.get().is_some().then_some("true")
                 aria-valuemin=least aria-valuemax=most
                 aria-valuenow=move || value.get().to_string()
-                prop:value=move || typed.get().unwrap_or_else(|| value.get().to_string())
+                aria-valuetext=move || (!zero.is_empty()).then(written)
+                prop:value=move || typed.get().unwrap_or_else(written)
                 on:input=on_input on:change=on_change on:keydown=on_key/>
             <span class="field-range" aria-hidden="true">{range(setting.kind)}</span>
             <span class="visually-hidden" id=hint>{words.help}</span>

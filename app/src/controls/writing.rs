@@ -18,7 +18,7 @@ use crate::{
         Second, own, percent,
         svg::escape,
         tint,
-        token::{UNKNOWN, readable},
+        token::{UNKNOWN, spoken},
     },
     questions::Questions,
     reactive::{effect, memo},
@@ -60,7 +60,7 @@ pub fn Writing() -> impl IntoView {
         let rest = |old: &String| old.chars().skip(length).collect::<String>();
         if written.done { String::new() } else { before.with_value(rest) }
     };
-    let old = move || store.written.with(|written| readable(&left(written)));
+    let old = move || store.written.with(|written| with_unknown(escape(&left(written))));
     let real = memo(move || {
         // What a model from elsewhere learned is not here.
         let known = known.get().filter(|_| !store.is_given())?;
@@ -111,7 +111,7 @@ pub fn Writing() -> impl IntoView {
                         <span class="caret" class:caret-on=move || store.written.with(|w| !w.done)
                             aria-hidden="true"></span>
                     </span>
-                    <span class="sample-old" aria-hidden="true">{old}</span>
+                    <span class="sample-old" aria-hidden="true" inner_html=old></span>
                 </p>
             </div>
             {drafts(store, known, set_off)}
@@ -137,7 +137,7 @@ pub fn Writing() -> impl IntoView {
                     </output>
                     <span class="visually-hidden" id=hint>{words.help}</span>
                 </div>
-                <NumberField name="topk" on_entry=Callback::new(top_k)/>
+                <NumberField name="topk" zero="all" on_entry=Callback::new(top_k)/>
             </div> })}
         </div>
     }
@@ -145,7 +145,14 @@ pub fn Writing() -> impl IntoView {
 
 /// What was written as markup; where tokens need not be characters, each is on a ground of its own.
 fn shown(written: &Draft, words: Option<&dyn Judge>) -> String {
-    marked_up(written, words, readable)
+    marked_up(written, words, str::to_owned)
+}
+
+/// Markup in which characters that the text never had are a quiet “?”: their own sign, or a box, looks as if the
+/// page had no letter for them.
+fn with_unknown(markup: String) -> String {
+    let sign = format!(r#"<i class="unknown" title="{}">?</i>"#, spoken(UNKNOWN));
+    markup.replace(UNKNOWN, &sign)
 }
 
 /// The same in one line.
@@ -154,7 +161,7 @@ pub fn in_a_line(written: &Draft) -> String {
 }
 
 fn line(written: &Draft, words: Option<&dyn Judge>) -> String {
-    marked_up(written, words, |text| readable(text).replace('\n', " ⏎ "))
+    marked_up(written, words, |text| text.replace('\n', " ⏎ "))
 }
 
 /// The text with the sign for unknown characters in place of bytes that are none.
@@ -167,7 +174,7 @@ fn without_bytes(text: &str) -> String {
 }
 
 fn marked_up(written: &Draft, words: Option<&dyn Judge>, write: impl Fn(&str) -> String) -> String {
-    match (written.tokens.as_slice(), words) {
+    with_unknown(match (written.tokens.as_slice(), words) {
         ([], None) => escape(&write(&written.text)),
         ([], Some(words)) => words.markup(&written.text, &write),
         // Their grounds leave no room for more.
@@ -176,7 +183,7 @@ fn marked_up(written: &Draft, words: Option<&dyn Judge>, write: impl Fn(&str) ->
             let write = |text: &str| write(&without_bytes(text));
             tint::markup(&tint::written(tokens, written.done), write)
         }
-    }
+    })
 }
 
 /// What the model wrote before: noise at the top, words further down. A press leads to that moment.
@@ -241,7 +248,7 @@ mod tests {
             "three tokens and what shares “猫”"
         );
         cut.done = true;
-        assert_eq!(bare(shown(&cut, None)), "the 猫\n&amp;□");
-        assert_eq!(bare(in_a_line(&cut)), "the 猫 ⏎ &amp;□");
+        assert_eq!(bare(shown(&cut, None)), "the 猫\n&amp;?");
+        assert_eq!(bare(in_a_line(&cut)), "the 猫 ⏎ &amp;?");
     }
 }

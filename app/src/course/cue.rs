@@ -1,10 +1,10 @@
-//! What the beat in focus asks to press is marked on the stage, so that it is the first thing one sees there.
+//! What the beat in focus asks to use is marked on the stage, so that it is the first thing one sees there.
 
 use core::time::Duration;
 
 use leptos::{ev, prelude::*};
 use wasm_bindgen::JsCast;
-use web_sys::{Element, NodeList};
+use web_sys::{Element, Event, KeyboardEvent, NodeList};
 
 use crate::{
     controls::{Timer, use_timer},
@@ -14,53 +14,103 @@ use crate::{
 /// Views come and go with their buttons. Looking now and then costs less than being told of every change,
 /// for pictures change with each step of training.
 const AGAIN: Duration = Duration::from_millis(300);
-/// The attribute of a marked button. No component writes it.
+/// The attribute of what is marked: how the beat names it. No component writes it.
 const MARK: &str = "data-cue";
+/// On a stretch of a text: the test id of what it asks to use.
+const ASKED: &str = "data-asked";
 /// What a text calls the button that trains, whatever it says at the time.
 const TRAIN: &str = "Train";
 
-/// Marks the buttons that the beat in focus names in quotes, or Train where it says so, until they are pressed.
+/// Marks what the beat in focus asks for, until it is used: buttons by the names that it has in quotes, Train where
+/// it says so, and what else it names by its test id.
 pub fn use_cue(number: Memo<u32>) {
     let timer = use_timer();
-    let pressed = StoredValue::new(Vec::<String>::new());
+    let used = StoredValue::new(Vec::<String>::new());
     effect(move || {
         number.track();
-        pressed.set_value(vec![]);
+        used.set_value(vec![]);
         // The story puts the beat in focus meanwhile.
-        timer.start(Duration::ZERO, move || look(timer, pressed));
+        timer.start(Duration::ZERO, move || look(timer, used));
     });
-    let click = window_event_listener(ev::click, move |event| {
+    let heard = move |event: &Event| {
         let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
         let marked = target.and_then(|target| target.closest(&format!("[{MARK}]")).ok().flatten());
-        if let Some(name) = marked.as_ref().and_then(|marked| marked.get_attribute(MARK)) {
-            pressed.update_value(|pressed| pressed.push(name));
-            look(timer, pressed);
+        if let Some(name) =
+            marked.filter(|marked| is_use(event, marked)).and_then(|it| it.get_attribute(MARK))
+        {
+            used.update_value(|used| used.push(name));
+            look(timer, used);
         }
-    });
-    on_cleanup(move || click.remove());
+    };
+    let listeners = [
+        window_event_listener(ev::click, move |event| heard(&event)),
+        window_event_listener(ev::input, move |event| heard(&event)),
+        window_event_listener(ev::keydown, move |event| heard(&event)),
+        window_event_listener(ev::pointerdown, move |event| heard(&event)),
+        window_event_listener(ev::pointerover, move |event| heard(&event)),
+    ];
+    on_cleanup(move || listeners.into_iter().for_each(|listener| listener.remove()));
 }
 
-fn look(timer: Timer, pressed: StoredValue<Vec<String>>) {
+/// Whether what happens to something marked is what was asked for. A button is pressed, also by keys; a figure or a
+/// field is used with its first touch, and one that is to be pointed at as soon as the pointer is there.
+fn is_use(event: &Event, marked: &Element) -> bool {
+    match event.type_().as_str() {
+        "click" => true,
+        _ if marked.tag_name() == "BUTTON" => false,
+        "keydown" => event.unchecked_ref::<KeyboardEvent>().key() != "Tab",
+        "pointerover" => marked.get_attribute(MARK).is_some_and(|id| {
+            let asked =
+                document().query_selector(&format!(".beat-on [{ASKED}=\"{id}\"]")).ok().flatten();
+            asked
+                .and_then(|asked| asked.text_content())
+                .is_some_and(|text| text.starts_with("Point"))
+        }),
+        _ => true,
+    }
+}
+
+fn look(timer: Timer, used: StoredValue<Vec<String>>) {
+    let is_used = |name: &String| used.with_value(|used| used.contains(name));
     let asked = document().query_selector(".beat-on .beat-do").ok().flatten();
-    let mut names =
-        asked.map(|asked| named(&asked.text_content().unwrap_or_default())).unwrap_or_default();
-    pressed.with_value(|pressed| names.retain(|name| !pressed.contains(name)));
-    let is_marked = document().query_selector(&format!(".stage [{MARK}]")).ok().flatten().is_some();
-    // Most of the time there is nothing to mark and nothing marked.
-    let buttons = (is_marked || !names.is_empty())
-        .then(|| elements(document().query_selector_all(".stage button")));
-    for button in buttons.into_iter().flatten() {
-        let label = button.text_content().unwrap_or_default();
-        // Each name is one button's, the first of all that it may be.
-        let name = names.iter().position(|name| is_called(label.trim(), name));
-        let name = name.map(|name| names.remove(name));
-        match (button.get_attribute(MARK), name) {
-            (marked, name) if marked == name => {}
-            (_, Some(name)) => _ = button.set_attribute(MARK, &name),
-            (_, None) => _ = button.remove_attribute(MARK),
+    let mut names = asked
+        .as_ref()
+        .map(|asked| named(&asked.text_content().unwrap_or_default()))
+        .unwrap_or_default();
+    names.retain(|name| !is_used(name));
+    let ids = asked.map(|asked| elements(asked.query_selector_all(&format!("[{ASKED}]"))));
+    let ids = ids
+        .into_iter()
+        .flatten()
+        .filter_map(|part| part.get_attribute(ASKED))
+        .filter(|id| !is_used(id));
+    let mut wanted: Vec<(Element, String)> = ids
+        .filter_map(|id| {
+            let found =
+                document().query_selector(&format!(".stage [data-testid=\"{id}\"]")).ok().flatten();
+            Some((found?, id))
+        })
+        .collect();
+    if !names.is_empty() {
+        for button in elements(document().query_selector_all(".stage button")) {
+            let label = button.text_content().unwrap_or_default();
+            // Each name is one button's, the first of all that it may be.
+            if let Some(at) = names.iter().position(|name| is_called(label.trim(), name)) {
+                wanted.push((button, names.remove(at)));
+            }
         }
     }
-    timer.start(AGAIN, move || look(timer, pressed));
+    for marked in elements(document().query_selector_all(&format!(".stage [{MARK}]"))) {
+        if !wanted.iter().any(|(element, _)| *element == marked) {
+            let _ = marked.remove_attribute(MARK);
+        }
+    }
+    for (element, name) in wanted {
+        if element.get_attribute(MARK).as_ref() != Some(&name) {
+            let _ = element.set_attribute(MARK, &name);
+        }
+    }
+    timer.start(AGAIN, move || look(timer, used));
 }
 
 fn elements(all: Result<NodeList, wasm_bindgen::JsValue>) -> impl Iterator<Item = Element> {

@@ -148,6 +148,8 @@ fn menu_panel() -> AnyView {
                 "Forget my progress"
             </button>
             <span class="hint">"Kept in this browser only."</span>
+            // The list stands in index.html.
+            <button type="button" class="button button-quiet" popovertarget=super::story::KEYS>"Keyboard"</button>
         </p>
     }
     .into_any()

@@ -216,19 +216,32 @@ impl Beats {
     }
 }
 
+/// The list of the page's keys in index.html, by its id.
+pub const KEYS: &str = "keys";
+
 /// Page Down and Page Up, as presenters send them, move the beat from anywhere on the page but a
-/// text field.
+/// text field; “?” opens or closes the list of keys.
 pub fn use_page_keys(beats: Beats, moved: impl Fn() + 'static) {
     let listener = window_event_listener(ev::keydown, move |event| {
-        let forward = match event.key().as_str() {
-            "PageDown" => true,
-            "PageUp" => false,
+        let step = match event.key().as_str() {
+            "PageDown" => Some(true),
+            "PageUp" => Some(false),
+            "?" => None,
             _ => return,
         };
-        if !is_text_field(&event) && !event.default_prevented() {
-            event.prevent_default();
-            if beats.step(forward) {
-                moved();
+        if is_text_field(&event) || event.default_prevented() {
+            return;
+        }
+        event.prevent_default();
+        match step {
+            Some(forward) => {
+                if beats.step(forward) {
+                    moved();
+                }
+            }
+            None => {
+                let keys = document().get_element_by_id(KEYS);
+                let _ = keys.map(|keys| keys.unchecked_into::<HtmlElement>().toggle_popover());
             }
         }
     });

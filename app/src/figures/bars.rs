@@ -76,7 +76,8 @@ pub fn Bars(
         };
         let content = move || {
             view! {
-                <span class="bar-name" title=move || text(|b| b.spoken.clone())>
+                <span class="bar-name" class:is-space=move || bar.with(|b| b.as_ref().is_some_and(|b| b.name == "␣"))
+                    title=move || text(|b| b.spoken.clone())>
                     {move || text(|b| b.name.clone())}
                 </span>
                 <span class="bar-track" aria-hidden="true">

@@ -48,9 +48,12 @@ const CHARACTER: f64 = 0.62;
 const STAGGER: f64 = 0.72;
 /// In at most so many columns row labels stand in turn.
 const MOST_LANES: usize = 3;
+/// Instead of every how many labels one is written, where none is.
+const NONE: usize = usize::MAX;
 /// Of a row's mark: its largest font, and its height there.
 const MARK: (f64, f64) = (14.0, 20.0);
-/// How much higher the sign of a space stands than other row labels, as a share of the font.
+/// How much higher the sign of a space stands than other labels, as a share of the font: it hangs below its line,
+/// and as low as that it would seem to belong to what is below.
 const SPACE_RAISED: f64 = 0.2;
 
 /// How cells find their room, and the colors of the axes' titles.
@@ -196,6 +199,11 @@ impl Geometry {
         };
         let whole = beside_labels(left);
         let lanes = whole.row_every;
+        // In a square that is all in sight, letters in three columns are no axis: the sentence is above it, and what
+        // is chosen has its own.
+        if look.shrinks && lanes >= MOST_LANES && longest(&matrix.rows, row_label) == 1.0 {
+            return Self { row_every: NONE, column_every: NONE, ..whole };
+        }
         if (2..=MOST_LANES).contains(&lanes) && longest(&matrix.rows, row_label) == 1.0 {
             let aside = STAGGER * whole.row_font * (lanes - 1) as f64;
             return Self { lanes, row_every: 1, ..beside_labels(left + aside) };
@@ -451,6 +459,16 @@ fn paint_gaps(context: &CanvasRenderingContext2d, g: Geometry, colors: &Colors) 
     }
 }
 
+/// Whether the label is one of those that are written.
+fn is_written(at: usize, every: usize) -> bool {
+    every != NONE && at.is_multiple_of(every)
+}
+
+/// How much higher a label stands than others.
+fn raised(label: &str, font: f64) -> f64 {
+    if label == "␣" { SPACE_RAISED * font } else { 0.0 }
+}
+
 fn write_column_labels(
     context: &CanvasRenderingContext2d,
     g: Geometry,
@@ -474,7 +492,7 @@ fn write_column_labels(
     }
     context.set_fill_style_str(&colors.palette.ink.css());
     context.set_font(&format!("{}px {}", g.column_font, face_of(&matrix.columns)));
-    for column in (0..g.columns).step_by(g.column_every) {
+    for column in (0..g.columns).filter(|column| is_written(*column, g.column_every)) {
         let name = column_name(matrix, &matrix.columns[column]);
         let label = token::short_label(name, COLUMN_LABEL);
         let middle = g.x(column) + g.cell_width / 2.0;
@@ -489,7 +507,8 @@ fn write_column_labels(
         } else {
             context.set_text_align("center");
             context.set_text_baseline("bottom");
-            context.fill_text(&label, middle, g.top - 4.0).ok()?;
+            let raise = raised(&label, g.column_font);
+            context.fill_text(&label, middle, g.top - 4.0 - raise).ok()?;
         }
     }
     Some(())
@@ -548,10 +567,9 @@ fn write_row_labels(
     context.set_font(&format!("{}px {}", g.row_font, face_of(&matrix.rows)));
     context.set_text_baseline("middle");
     context.set_text_align("right");
-    for row in (0..g.rows).step_by(g.row_every) {
+    for row in (0..g.rows).filter(|row| is_written(*row, g.row_every)) {
         let label = token::short_label(&matrix.rows[row], g.row_label);
-        // The sign of a space hangs below its line: as low as that it would seem to belong to the next row.
-        let raise = if label == "␣" { SPACE_RAISED * g.row_font } else { 0.0 };
+        let raise = raised(&label, g.row_font);
         let middle = g.y(row) + g.cell_height / 2.0;
         context.fill_text(&label, g.left - 6.0 - g.aside(row), middle - raise).ok()?;
     }

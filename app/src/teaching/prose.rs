@@ -2,7 +2,8 @@
 //!
 //! `**bold**`, `*emphasis*` and `` `code` ``; `[shown](word)` opens the note of that word of the
 //! glossary, `[shown](#part role)` lights a part of the figure in its role's color, `{name}` stands
-//! for something live. An empty line begins a paragraph; one that holds nothing but something live is
+//! for something live. `[shown](>id)` in what is asked is plain text, and marks what has that test id on the
+//! stage. An empty line begins a paragraph; one that holds nothing but something live is
 //! that. A paragraph that begins with `! ` asks for something to be done. One that begins with `+ ` is the label
 //! of a fold, and what follows is folded away under it. `@ ` begins a first paragraph that is not shown: it names
 //! what of the view the text speaks of, by its test id, which a view that scrolls brings into sight.
@@ -35,6 +36,8 @@ enum Piece {
     Term(&'static str, &'static str),
     /// Shown, the part, and its role.
     Part(&'static str, &'static str, &'static str),
+    /// Shown, and the test id of what it asks the learner to use.
+    Asked(&'static str, &'static str),
     Live(&'static str),
 }
 
@@ -81,12 +84,13 @@ fn marked(text: &'static str) -> Option<(Piece, usize)> {
     }
     let (inner, length) = between("[", ")")?;
     let (shown, of) = inner.split_once("](")?;
-    let piece = match of.strip_prefix('#') {
-        Some(of) => {
+    let piece = match of.split_at_checked(1) {
+        Some(("#", of)) => {
             let (part, role) = of.split_once(' ')?;
             Piece::Part(shown, part, role)
         }
-        None => Piece::Term(shown, of),
+        Some((">", id)) => Piece::Asked(shown, id),
+        _ => Piece::Term(shown, of),
     };
     Some((piece, length))
 }
@@ -208,6 +212,7 @@ fn write(piece: Piece, markup: &mut String) {
             text,
             "</button>",
         ),
+        Piece::Asked(text, id) => (format!(r#"<span data-asked="{id}">"#), text, "</span>"),
     };
     markup.push_str(&before);
     for c in worded(text).chars() {
@@ -244,6 +249,7 @@ pub fn plain(text: &'static str) -> (String, Vec<Word>) {
                 assert!(Hue::named(role).is_some(), "no role {role}: {text}");
                 read.push_str(text);
             }
+            Piece::Asked(text, _) => read.push_str(text),
         }
     }
     (read, words)
@@ -291,6 +297,7 @@ mod tests {
                 Plain(" units."),
             ]
         );
+        assert_eq!(pieces("[Drag](>plane) it."), [Asked("Drag", "plane"), Plain(" it.")]);
         assert_eq!(pieces("2 * 3 [see"), [Plain("2 * 3 [see")]);
         assert_eq!(pieces("*not* {"), [Emphasis("not"), Plain(" {")]);
         assert_eq!(pieces(""), []);

@@ -19,7 +19,7 @@ pub const SCRIPT: Script = Script {
                    Pushkin. In 1948 Claude Shannon used letter pairs to write. A table of such pairs is about the \
                    simplest [language model](language-model): for each [current character](#current input), count \
                    which one came [next](#next output).\n\n\
-                   ! Point at a cell to read it.",
+                   ! [Point at a cell](>bigram-matrix-cells) to read it.",
             set: |_| {},
             asks: &[],
         },
@@ -39,7 +39,7 @@ pub const SCRIPT: Script = Script {
             text: "A frequent character has large counts everywhere. So divide each count by how often the row’s \
                    character occurs, and the row adds up to 1. Now it is a [probability](probability) distribution, \
                    written P(next | current).\n\n\
-                   ! Click a strong cell: there the text leaves little choice.",
+                   ! [Click a strong cell](>bigram-matrix-cells): there the text leaves little choice.",
             set: |_| {},
             asks: &[],
         },
@@ -48,7 +48,7 @@ pub const SCRIPT: Script = Script {
             text: "You would not call “the zebra yawned in German” impossible. Raw counts do, if the text lacks one of \
                    its letter pairs. [Smoothing](smoothing) adds a little, k, to every count: unseen pairs gain, and \
                    frequent pairs pay.\n\n\
-                   ! Drag k up. Which rows pale first, the frequent characters (top) or the rare ones (bottom)?",
+                   ! [Drag k up](>control-bigram-k). Which rows pale first, the frequent characters (top) or the rare ones (bottom)?",
             set: |link| (link.bigram.view, link.bigram.k) = (View::Smoothed, 0.1),
             asks: &["bigram-zero"],
         },
@@ -57,7 +57,7 @@ pub const SCRIPT: Script = Script {
             text: "Every pair starts with a [number](#logits weight) near 0, its [logit](logit). [Softmax](softmax) \
                    turns a row of logits into probabilities. Where the table expects a pair more often than the text \
                    has it, its logit should fall, and where less often, rise. The [gradient](gradient) tells which.\n\n\
-                   ! Click a cell to read its gradient.\n\n\
+                   ! [Click a cell](>bigram-matrix-cells) to read its gradient.\n\n\
                    + Why train, if counting is simpler?\n\n\
                    For pairs, counting is simpler, but training also works where counting fails. So all later chapters \
                    train.\n\n\

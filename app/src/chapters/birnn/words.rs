@@ -36,7 +36,7 @@ pub const SCRIPT: Script = Script {
             text: "At each position, the second network’s [state](hidden-state) has read everything from the end back \
                    to there. In a **bidirectional RNN** the answer is read from this [backward state](#birnn-backward \
                    hidden) and the [forward state](#birnn-forward hidden) together.\n\n\
-                   ! Point at a backward state, in the row whose arrows point left: the inputs it has read light up.\n\n\
+                   ! [Point at a backward state](>birnn-row-both-backward), in the row whose arrows point left: the inputs it has read light up.\n\n\
                    + What does the second network add?\n\n\
                    It has [weights](weight) of its own, and its state has read the very symbol that forward can only \
                    guess. {both}",
@@ -75,7 +75,7 @@ pub const SCRIPT: Script = Script {
             text: "In real text the past does say something about the future. How much can the other side add? Here \
                    one letter is hidden. The percentage to the right of each name is measured on [held-out \
                    text](held-out){filled}.\n\n\
-                   ! Press any letter to hide it instead, and compare the guesses.\n\n\
+                   ! [Press any letter](>birnn-row-inputs) to hide it instead, and compare the guesses.\n\n\
                    {telling} The view “Guess” lets you guess first.\n\n\
                    + Who trained a model this way?\n\n\
                    In 2018 Devlin and others trained a model called BERT on hidden words.",

@@ -150,7 +150,7 @@ fn BlockChapter() -> impl IntoView {
             let block = &link.block;
             let without = name_of(block.without);
             // What the story is about first: the button cuts what is too long for it.
-            format!("without {without}; {}, {}", block.norm.label(), block.activation.label())
+            format!("{}, {}; and without {without}", block.norm.label(), block.activation.label())
         })
     });
     view! {

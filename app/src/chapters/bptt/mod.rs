@@ -214,7 +214,7 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
         })
     });
     let title =
-        move || format!("Gradient with respect to each state, {}", curves::loss_name(loss.get()));
+        move || format!("Gradient {}: how much reaches each step", curves::loss_name(loss.get()));
     let seen = shown.read(move |flow, settings| {
         let far = far_beside(shown, flow).flatten();
         curves::all_seen(flow, far.as_deref(), settings, is_explained.get())

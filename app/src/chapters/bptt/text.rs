@@ -27,7 +27,7 @@ pub const SCRIPT: Script = Script {
             text: "Suppose the answer is wrong. Which earlier step should change? Here one number of the state \
                    is raised by 0.01, a small nudge, which spreads like a ripple. Divide the change of the loss \
                    by the nudge, and you have a **slope**.\n\n\
-                   ! Press another square to nudge there.\n\n\
+                   ! [Press another square](>bptt-ripple-cells) to nudge there.\n\n\
                    + Does backpropagation agree with your slope?\n\n\
                    Your slope says how fast the loss at the “?” changes with this one number. Below it stands \
                    the slope that backpropagation gives. For a small nudge the two agree. Drag the nudge up to \
@@ -87,7 +87,7 @@ pub const SCRIPT: Script = Script {
             text: "The dotted curve belongs to a copy of the RNN, with U rescaled to a [spectral \
                    radius](spectral-radius) of {radius}. Above 1, the gradient can [explode](exploding-gradient). So in \
                    training, [clipping](gradient-clipping) scales a gradient that is too long down to a limit.\n\n\
-                   ! Drag the radius up to 4, then down: well below 1, the gradient dies.\n\n\
+                   ! [Drag the radius](>control-bptt-radius) up to 4, then down: well below 1, the gradient dies.\n\n\
                    + What is the spectral radius?\n\n\
                    Apply U to a ripple again and again, without tanh. The length may jump up and down. But over \
                    many steps it changes, on average, by one factor per step: U’s spectral radius.\n\n\

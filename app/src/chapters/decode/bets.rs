@@ -149,14 +149,12 @@ impl Drawing for Bets {
         let (zero, room) = (label, (clear - arrow - label).max(20.0));
         let scale_end = self.end();
         let long = |share: f32| f64::from(share / scale_end) * room;
-        pen.sized(
-            Hue::Muted,
-            false,
-            smaller(font),
-            (width - numbers / 2.0, font),
-            Anchor::End,
-            "model",
-        );
+        let (certain, unchanged) = (self.is_certain(), self.left == self.plain);
+        // The same numbers twice would ask what tells them apart: their room stays free until something does.
+        if !unchanged {
+            let at = (width - numbers / 2.0, font);
+            pen.sized(Hue::Muted, false, smaller(font), at, Anchor::End, "model");
+        }
         pen.sized(Hue::Output, true, smaller(font), (width, font), Anchor::End, "chance");
         let rest: Vec<usize> = self.order[listed..].to_vec();
         let listed_count = listed;
@@ -174,7 +172,6 @@ impl Drawing for Bets {
             }
             grounds.draw(pen);
         }
-        let (certain, unchanged) = (self.is_certain(), self.left == self.plain);
         let number = format!("{:.4}", self.number);
         let axis_top = top + listed_count as f64 * line;
         for share in [0.0, scale_end / 2.0, scale_end] {
@@ -223,8 +220,10 @@ impl Drawing for Bets {
                 let said = if fits { format!("← {number}") } else { "←".to_owned() };
                 pen.text(Hue::Ink, true, (end + 0.5 * font, base), Anchor::Start, &said);
             }
-            let at_end = (width - numbers / 2.0, base);
-            pen.text(Hue::Muted, false, at_end, Anchor::End, &percent(plain, 1));
+            if !unchanged {
+                let at_end = (width - numbers / 2.0, base);
+                pen.text(Hue::Muted, false, at_end, Anchor::End, &percent(plain, 1));
+            }
             let said = if cut { "0%".to_owned() } else { percent(left, 1) };
             pen.text(hue, chosen, (width, base), Anchor::End, &said);
             let words = match ids.as_slice() {

@@ -73,7 +73,7 @@ pub const SCRIPT: Script = Script {
                    into shares. Before softmax, divide all scores by one number: the [temperature](temperature). \
                    Below 1, the largest share grows and the smallest shrinks. Above 1, the shares move closer \
                    together.\n\n\
-                   ! Move the temperature slider: the order never changes.\n\n\
+                   ! [Move the temperature slider](>control-temperature): the order never changes.\n\n\
                    + What happens at 0?\n\n\
                    Near 0, almost only the first choice is left. You can’t divide by 0, so a temperature of 0 \
                    means greedy decoding.",

@@ -177,7 +177,7 @@ fn Cells(gates: Gates) -> impl IntoView {
             let r = *units.follows.first()?.1.get(unit)?;
             Some(format!("Framed: {}, correlation {}", row_name(unit), three(r)))
         });
-        let rest = framed.flatten().unwrap_or_else(|| "Every unit at every character".into());
+        let rest = framed.flatten().unwrap_or_else(|| "Each row is one unit".into());
         format!("{}. {rest}", named(quantity))
     });
     // What was held by a press lets go by one on the same cell: on another of its row a press only reads.

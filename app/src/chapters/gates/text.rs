@@ -24,7 +24,7 @@ pub const SCRIPT: Script = Script {
             text: "How could a network hold on to something it read long ago? In 1997 Hochreiter and Schmidhuber \
                    gave the RNN a second state, and doors to guard it: **long short-term memory**, or **LSTM**.\n\n\
                    After every character, this one must say how many brackets are open. Nobody told it how.\n\n\
-                   ! Which rows’ colors follow the line “open” above them? Click one.",
+                   ! Which rows’ colors follow the line “open” above them? [Click one](>gates-cells-cells).",
             set: |_| {},
             asks: &[],
         },
@@ -50,7 +50,7 @@ pub const SCRIPT: Script = Script {
                    gate](#forget-gate weight) f says how much of c stays. The stronger the color, the more open the \
                    gate. {framed}\n\n\
                    An open gate alone can’t count.\n\n\
-                   ! Press another open row, and read its correlation r: does that unit count?\n\n\
+                   ! [Press another open row](>gates-cells-cells), and read its correlation r: does that unit count?\n\n\
                    + Why would a network want to forget?\n\n\
                    The first LSTM had no such gate, and on a long stream of input its cells could grow without \
                    limit. So in 2000 Gers, Schmidhuber and Cummins added a way to forget.",
@@ -70,7 +70,7 @@ pub const SCRIPT: Script = Script {
             text: "This is one unit at one character. Along the top, the forget gate multiplies c, then i · g is \
                    added. On the way out [tanh](tanh) squeezes c, and what the [output gate](#output-gate output) \
                    o lets through is the state h.\n\n\
-                   ! Press a box to see its sum.\n\n\
+                   ! [Press a box](>gates-circuit-picture) to see its sum.\n\n\
                    + What is inside a box?\n\n\
                    Under each box are the two parts of its sum: one from the character, with the bias, and one \
                    from h of the step before. The rest of the network sees only h, not c.\n\n\

@@ -413,7 +413,8 @@ fn bars(pen: &mut Pen, scene: &Scene, pass: &Pass, way: Way) {
             // Ends where its bar begins.
             _ => (left - 4.0, Anchor::End),
         };
-        pen.text(Hue::Ink, false, (at, y + 4.0), anchor, &name);
+        let below = if name == "␣" { 1.0 } else { 4.0 };
+        pen.text(Hue::Ink, false, (at, y + below), anchor, &name);
         let long = (right - left) * f64::from(probability.clamp(0.0, 1.0));
         let ink = pen.hue(Hue::Output);
         let _ = write!(

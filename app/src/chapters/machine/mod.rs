@@ -31,7 +31,7 @@ use crate::{
     fetched::fetched,
     figures::{Slot, token},
     questions::{Answered, Questions, use_answer},
-    reactive::{effect, memo},
+    reactive::{effect, effect_with_last, memo},
     store::Store,
     teaching::{CheckYourself, Live, live},
 };
@@ -152,7 +152,23 @@ impl Page {
                     .with(|link| link.idea == words::LINES && link.machine.stage == Stage::Whole)
             }),
         };
-        Self { store, pass, choice, blocks, context, drawn: RwSignal::new(None), narrow }
+        let page =
+            Self { store, pass, choice, blocks, context, drawn: RwSignal::new(None), narrow };
+        // Bands of one width show nothing: the beat about them begins with the head that differs most.
+        let about_bands = memo(move || store.link.with(|link| link.idea == words::BANDS));
+        effect_with_last(move |chosen: Option<bool>| {
+            // A head that was chosen stays.
+            if !about_bands.get() || choice.head.get_untracked() > 1 {
+                return false;
+            }
+            let row = choice.row.get_untracked();
+            let sharpest = move || pass.read(|pass| sharpest(pass, row)).flatten();
+            match chosen {
+                Some(true) => true,
+                _ => sharpest().map(|head| choice.head.set(head)).is_some(),
+            }
+        });
+        page
     }
 
     /// Draws the next character and puts it after the text.
@@ -193,6 +209,18 @@ impl Page {
         let before = if at <= 1 { Stage::Whole } else { Stage::ALL[at - 1] };
         self.choice.stage.set(before);
     }
+}
+
+/// The head, counted from 1, that gives one token the most of what this row takes in.
+fn sharpest(pass: &Pass, row: u32) -> Option<u32> {
+    let rows = pass.tokens.len();
+    let row = if row == 0 { rows } else { (row as usize).min(rows) }.checked_sub(1)?;
+    let most = |head: usize| {
+        let weights = pass.head(pass.detail.block as usize, head)?.get(row * rows..)?;
+        weights.iter().take(rows).copied().reduce(f32::max)
+    };
+    let heads = (0..pass.heads().1).filter_map(|head| Some((head, most(head)?)));
+    heads.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(head, _)| head as u32 + 1)
 }
 
 fn quoted(token: &str) -> String {

@@ -10,6 +10,8 @@ use crate::{
 
 /// The beat that is about the rows' lines.
 pub const LINES: u32 = 2;
+/// The beat that is about the bands from the values.
+pub const BANDS: u32 = 4;
 
 pub const SCRIPT: Script = Script {
     before: "You have met every part. Here they are at work.",

@@ -93,7 +93,7 @@ pub const SCRIPT: Script = Script {
                    that reads a whole text at once sees the very character it should guess. So Vaswani and \
                    others (2017) hid what comes later behind a [mask](mask). Here a small model learns your text \
                    this way.\n\n\
-                   ! Change the mask, and watch the model’s guesses.",
+                   ! [Change the mask](>mask-presets), and watch the model’s guesses.",
             set: |_| {},
             asks: &[],
         },
@@ -115,7 +115,7 @@ pub const SCRIPT: Script = Script {
             text: "Row {row} averages the tokens it may see in four ways. Three give every token the same \
                    share: a loop, a [matrix product](matrix-product), and a softmax of scores that are all 0 or \
                    −∞. Attention lets some count more. The product does all rows at once: no token waits.\n\n\
-                   ! Move the row, and compare.",
+                   ! [Move the row](>control-mask-row), and compare.",
             set: |link| link.view = "averages".into(),
             asks: &["mask-wait"],
         },
@@ -124,7 +124,7 @@ pub const SCRIPT: Script = Script {
             text: "Does the mask really hide the future? Token {change} is changed here, and if any \
                    output before it moves at all, something has leaked. Compare the two rows: one with this \
                    mask, one with none.\n\n\
-                   ! Type another character, or move the slider to another token. Does anything leak?",
+                   ! [Type another character](>control-mask-letter), or move the slider to another token. Does anything leak?",
             set: |link| link.view = "leak".into(),
             asks: &["mask-inference"],
         },

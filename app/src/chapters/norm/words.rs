@@ -72,7 +72,7 @@ pub const SCRIPT: Script = Script {
             title: "A batch couples its examples",
             text: "When an exam is graded on a curve, one brilliant student changes everyone’s grade. BatchNorm grades \
                    like that: all examples share each column’s mean and spread. Here example 2 is multiplied by 3.\n\n\
-                   ! Press another row instead, and see beside y how far each row moves.",
+                   ! [Press another row](>norm-input) instead, and see beside y how far each row moves.",
             set: |_| {},
             asks: &["norm"],
         },
@@ -89,7 +89,7 @@ pub const SCRIPT: Script = Script {
             text: "Your answer should not depend on who else is asking, and there may be nobody else. So in training \
                    BatchNorm keeps a running average of each feature’s mean and variance, the spread squared. At \
                    [inference](inference) it uses these fixed numbers.\n\n\
-                   ! Press a row: do the others still move?\n\n\
+                   ! [Press a row](>norm-input): do the others still move?\n\n\
                    + And what does LayerNorm do?\n\n\
                    It needs no fixed numbers: it works the same way in training and at inference. BatchNorm with its \
                    fixed numbers only scales and shifts each feature.",

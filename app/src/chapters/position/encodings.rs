@@ -38,7 +38,7 @@ pub fn view(page: Page) -> AnyView {
 pub fn chooser(page: Page) -> AnyView {
     let choice = |of: &Positions| (*of, of.id(), of.label().into_any());
     view! {
-        <fieldset class="view-bar position-encodings">
+        <fieldset class="view-bar position-encodings" data-testid="position-encodings">
             <legend class="visually-hidden">"Encoding"</legend>
             <Segments name="position-encoding" choices=Positions::ALL.iter().map(choice).collect()
                 chosen=move || page.encoding.get()

@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 use unroll_protocol::{
     architecture::Positions,
-    study::position::{Asked, ModelReading, Reading, Settings, ask},
+    study::position::{Asked, CountFrom, ModelReading, Reading, Settings, ask},
 };
 
-use super::{Page, typographic};
+use super::{Page, compare::percent, typographic};
 use crate::{
     controls::SliderField,
     figures::{CellInspector, Matrix, MatrixFigure, ValueMap},
@@ -53,16 +53,21 @@ pub fn view(page: Page) -> AnyView {
         });
     });
     let open = memo(move || page.settings.with(|s| s.head > 0));
+    let title = Signal::derive(move || {
+        let (number, from) = page.settings.with(|s| (s.number, s.from));
+        let back = if from == CountFrom::End { " from the end" } else { "" };
+        format!("Where each model looks for symbol {number}{back}")
+    });
     view! {
         {sequence(page)}
         <p class="field-error" role="alert" data-testid="position-asked-problem">{move || problem.get().as_deref().map(typographic)}</p>
         <div class="view-side has-aside position-reading" class:is-open=move || open.get()>
             <div>
-                <MatrixFigure name="position-attention" title="Attention of the number, last layer" matrix marked
+                <MatrixFigure name="position-attention" title matrix marked
                     on_pick provenance=page.provenance/>
                 <p class="view-note">
-                    "Each row is one head of one model. The outline marks the symbol that is asked for. Click a cell to \
-                     see its arithmetic."
+                    "Each row is one head in the last layer of one model. The outline marks the symbol that is \
+                     asked for. Click a cell to see its arithmetic."
                 </p>
             </div>
             <div class="view-scroll">
@@ -135,31 +140,36 @@ fn short_name(positions: Positions) -> &'static str {
 fn answers(reading: &Reading) -> AnyView {
     let row = |model: &ModelReading| {
         let id = model.positions.id();
+        let right = model.refusal.is_none() && model.answer == reading.right;
         let said = match &model.refusal {
             Some(refusal) => view! { <span class="hint">{typographic(refusal)}</span> }.into_any(),
             None => {
-                let right = model.answer == reading.right;
+                let (sign, word) = if right { ("✓", "right") } else { ("✗", "wrong") };
+                let share = percent(model.probability);
                 view! {
-                    <b class:position-right=right>{format!("‘{}’", model.answer)}</b>
-                    {if right { " right" } else { " wrong" }}
-                    <span class="hint">{format!(", p\u{a0}=\u{a0}{:.4}", model.probability)}</span>
+                    <code>{model.answer.clone()}</code>
+                    <b role="img" aria-label=word>{sign}</b>
+                    <span class="position-bar"><i style=format!("width:{share}")></i></span>
+                    <span>{share.clone()}</span>
                 }
                 .into_any()
             }
         };
         view! {
             <dt>{model.positions.label()}</dt>
-            <dd data-testid=format!("position-answer-{id}")>{said}</dd>
+            <dd class:is-right=right data-testid=format!("position-answer-{id}")>{said}</dd>
         }
     };
     let number = reading.tokens.last().cloned().unwrap_or_default();
     let symbols = reading.tokens.len().saturating_sub(1);
     view! {
+        <h3 class="position-asks">"Which models are right?"</h3>
         <p data-testid="position-sequence">
             <code class="position-tokens">{reading.tokens[..symbols].concat()}</code>
-            {format!(" and the number {number}: the answer is ‘{}’.", reading.right)}
+            {format!(" and the number {number}: the right answer is ‘{}’.", reading.right)}
         </p>
         <dl class="position-answers">{reading.models.iter().map(row).collect_view()}</dl>
+        <p class="hint">"Each bar: the probability that the model gives its own answer."</p>
     }
     .into_any()
 }

@@ -45,7 +45,7 @@ pub const SCRIPT: Script = Script {
             text: "“Bad, not good” and “good, not bad” have the same words and opposite meanings. In the second row \
                    of the figure, two symbols trade places. Without positions attention adds up the same terms, so \
                    the difference is 0, up to rounding.\n\n\
-                   ! Choose another encoding: does the sum change?",
+                   ! [Choose another encoding](>position-encodings): does the sum change?",
             set: |link| {
                 (link.position.encoding, link.position.number) = (Positions::None, 1);
                 link.view = "swap".into();
@@ -71,7 +71,7 @@ pub const SCRIPT: Script = Script {
                    How can small numbers count far? A clock’s fast hand tells seconds apart, and its slow hand \
                    tells hours apart. Vaswani and his colleagues made each pair of numbers a hand with its own \
                    speed: a sine and a cosine, always between −1 and 1.\n\n\
-                   ! Drag a hand, and see how the others follow.",
+                   ! [Drag a hand](>clock-dial), and see how the others follow.",
             set: |link| {
                 (link.position.k, link.position.at) = (0, 5);
                 link.view = "encoding".into();
@@ -83,7 +83,7 @@ pub const SCRIPT: Script = Script {
             text: "@ figure-clock\n\n\
                    Move k positions forward, and every hand turns by k times its speed, wherever it began. So \
                    one matrix makes this step from every position.\n\n\
-                   ! Drag k, and watch the dashed hands: which of them runs ahead?\n\n\
+                   ! [Drag k](>control-position-k), and watch the dashed hands: which of them runs ahead?\n\n\
                    + How exact is the step, and what for?\n\n\
                    The line under the matrix says how exact it is, from this position and from others. A \
                    model may want to look “k places back.” Vaswani and his colleagues hoped that such turns \

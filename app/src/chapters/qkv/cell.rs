@@ -88,9 +88,9 @@ pub fn worked() -> AnyView {
     let provenance = use_provenance();
     let title = Signal::derive(move || {
         page.head.with(|head| {
-            head.as_ref().map_or("Attention weights".to_owned(), |head| {
+            head.as_ref().map_or("Who looks at whom".to_owned(), |head| {
                 let (layer, which) = (head.layer + 1, head.head + 1);
-                format!("Attention weights of layer {layer}, head {which}")
+                format!("Who looks at whom in layer {layer}, head {which}")
             })
         })
     });

@@ -18,7 +18,7 @@ pub const SCRIPT: Script = Script {
                    others built the **transformer**: attention works alone, so no step waits. Here each character \
                    of your sentence is a token. It looks at itself and those before it: the stronger the color, \
                    the more it takes.\n\n\
-                   ! Click another cell: how is its share made?",
+                   ! [Click another cell](>qkv-weights-cells): how is its share made?",
             set: |_| {},
             asks: &[],
         },
@@ -44,7 +44,7 @@ pub const SCRIPT: Script = Script {
                    Here the keys and values come from another text: [cross-attention](cross-attention). This \
                    model was never trained for it, so look only at the shape of the matrix: rows are your \
                    tokens, columns the other text’s.\n\n\
-                   ! Make your sentence shorter. Must the matrix be square?\n\n\
+                   ! [Make your sentence shorter](>probe-input). Must the matrix be square?\n\n\
                    + What is it good for?\n\n\
                    A translator’s question comes up in the new sentence, and the answer is in the old one. So \
                    the queries come from the new sentence, and the keys and values from the old. In the previous \
@@ -57,7 +57,7 @@ pub const SCRIPT: Script = Script {
             text: "A score adds up dₖ products, one for each place in q and k. The more products, the farther \
                    apart the scores: one runs ahead, softmax gives it nearly everything, and less gradient gets \
                    through. So each score is divided by the square root of dₖ.\n\n\
-                   ! Drag the width, and compare divided with undivided scores.\n\n\
+                   ! [Drag the width](>control-qkv-dimensions), and compare divided with undivided scores.\n\n\
                    + Why the square root?\n\n\
                    Here q and k each hold {width} random numbers, with mean 0 and variance 1. The variance says \
                    how far apart their scores lie: about dₖ before the division by √dₖ, and about 1 after it.\n\n\

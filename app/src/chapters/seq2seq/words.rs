@@ -108,7 +108,7 @@ pub const SCRIPT: Script = Script {
             text: "A translation rarely has as many words as its source, and their order often differs. So in 2014 two \
                    groups, around Cho and around Sutskever, used two networks: one reads the whole source, and the \
                    other writes. Here you train such a pair to write {task}.\n\n\
-                   ! Is the answer above the figure right? Try a source of two letters.",
+                   ! Is the answer above the figure right? [Try a source of two letters](>seq2seq-source).",
             set: |_| {},
             asks: &[],
         },
@@ -132,7 +132,7 @@ pub const SCRIPT: Script = Script {
                    last [state](hidden-state). It has {hidden} numbers, whether the source has 2 letters or \
                    10. This narrow neck is the **bottleneck** of the [encoder-decoder](encoder-decoder), or \
                    **seq2seq** model.\n\n\
-                   ! Point at the letters on the left: which of them moved the state most?\n\n\
+                   ! [Point at the letters](>transfer-source) on the left: which of them moved the state most?\n\n\
                    + Can an early letter get lost?\n\n\
                    Yes. What a later letter pushes out of the state is gone.",
             set: |_| {},

@@ -225,7 +225,7 @@ pub const ARROWS: Board = Board {
     title: |numbers| match works_out(numbers) {
         1 => "The sum of two lists",
         2 => "The dot product of two lists",
-        _ => "Two lists as arrows",
+        _ => "A list of two numbers is an arrow",
     },
     knobs: &[
         knob("a₁", A, REACH),

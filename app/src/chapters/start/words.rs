@@ -18,7 +18,7 @@ pub const SCRIPT: Script = Script {
                    In 1958 Frank Rosenblatt presented the perceptron, which multiplied each number in a list by a \
                    [weight](weight) and added up the results. Every neural network in this course still does that. \
                    Here are the few calculations they all share.\n\n\
-                   ! Drag an arrow to begin.\n\n\
+                   ! [Drag an arrow](>arrows-picture) to begin.\n\n\
                    + Do you need this chapter?\n\n\
                    You can skip it: in later chapters, the notes on new words lead back here.",
             set: |_| {},
@@ -28,7 +28,7 @@ pub const SCRIPT: Script = Script {
             title: "A list is an arrow",
             text: "Take a list of two numbers, such as 3 and 1. Go 3 across and 1 up, and draw an arrow there. \
                    The list and the arrow say the same thing, so either is called a **vector**.\n\n\
-                   ! Drag the tips of a and b, and watch the lists.",
+                   ! [Drag the tips](>arrows-picture) of a and b, and watch the lists.",
             set: |_| {},
             asks: &[],
         },
@@ -36,7 +36,7 @@ pub const SCRIPT: Script = Script {
             title: "Adding lists",
             text: "To say two things with one list, add two lists of the same length, place by place. The sum carries \
                    something of both. With arrows this is a walk: first along a, then along b.\n\n\
-                   ! Drag a tip, and watch the sum.\n\n\
+                   ! [Drag a tip](>arrows-picture), and watch the sum.\n\n\
                    + What did the first GPT add?\n\n\
                    In the next chapter each piece of text gets a list like these, only longer: its \
                    [embedding](embedding). It says what the piece is. The first GPT added a second list to it, which \
@@ -49,7 +49,7 @@ pub const SCRIPT: Script = Script {
             text: "This time, multiply place by place and add up the results. This is the **dot product**, or [inner \
                    product](inner-product): {dot} now. It says how much two lists agree, though longer arrows count \
                    for more.\n\n\
-                   ! Turn b away from a: the dot product is 0 at a right angle, and negative beyond it.\n\n\
+                   ! [Turn b](>arrows-picture) away from a: the dot product is 0 at a right angle, and negative beyond it.\n\n\
                    + What is the broad band?\n\n\
                    It is the shadow that b drops straight onto the line of a. Multiply its length by the length of a, \
                    and you have the dot product, with a minus sign if the shadow points away from a.\n\n\
@@ -62,7 +62,7 @@ pub const SCRIPT: Script = Script {
             text: "A **matrix** is a stack of lists, its rows, drawn as a grid. Each row is an arrow, too. It \
                    asks the input x its own question; the answer is their dot product. All the answers are the \
                    [matrix product](matrix-product). Training changes the rows’ numbers, the weights.\n\n\
-                   ! Drag x, then arrow 2: which answers change?",
+                   ! [Drag x](>matrix-picture), then arrow 2: which answers change?",
             set: |link| link.view = "matrix".into(),
             asks: &[],
         },
@@ -71,7 +71,7 @@ pub const SCRIPT: Script = Script {
             text: "A model scores each letter that may follow “th.” [Softmax](softmax) turns the scores into \
                    shares of one whole, the [probabilities](probability). It raises a fixed number, about 2.72, \
                    to the power of each score, and divides each result by their sum.\n\n\
-                   ! Pull up the score of “a”: its share is {share} now.\n\n\
+                   ! [Pull up the score](>shares-picture) of “a”: its share is {share} now.\n\n\
                    + Why not keep the scores?\n\n\
                    A score can be any number. To pick a letter at random, we need each letter’s share of one \
                    whole. If you pull one score up, its share grows while all the others shrink.",
@@ -83,7 +83,7 @@ pub const SCRIPT: Script = Script {
             text: "The **slope** says how fast the error, drawn here as height, rises if you turn a weight up a \
                    little. The slopes of all weights are the [gradient](gradient). Nudge w by h, and divide the rise \
                    by h.\n\n\
-                   ! Make h smaller and smaller: the result approaches the slope, which is 2w on this curve.",
+                   ! [Make h smaller](>slope-picture) and smaller: the result approaches the slope, which is 2w on this curve.",
             set: |link| link.view = "slope".into(),
             asks: &[],
         },
@@ -92,7 +92,7 @@ pub const SCRIPT: Script = Script {
             text: "A model is a chain in which each link feeds the next. Here each link is a straight line, which \
                    multiplies a nudge by its slope. So the chain’s slope is the product of all slopes: the **chain \
                    rule**.\n\n\
-                   ! Drag a dot: a nudge of 1 now comes out as {chain}.\n\n\
+                   ! [Drag a dot](>chain-picture): a nudge of 1 now comes out as {chain}.\n\n\
                    + How does training use this?\n\n\
                    Training works out these products from the end back to the start, which is called \
                    [backpropagation](backpropagation).",
@@ -115,7 +115,7 @@ pub const SCRIPT: Script = Script {
             title: "A hundred steps",
             text: "The walk stops in the nearer valley, although the other is deeper: short steps can’t climb over the \
                    hill between them.\n\n\
-                   ! Drag the start or the gray points: where does the walk end now? Then turn up the rate until the steps jump across \
+                   ! [Drag the start](>valley-picture) or the gray points: where does the walk end now? Then turn up the rate until the steps jump across \
                    the valley.",
             set: |link| {
                 link.view = "valley".into();

@@ -41,8 +41,8 @@ pub fn Tokens(shown: Shown) -> impl IntoView {
             provenance=use_provenance()>
             <Decoded shown/>
         </LevelsFigure>
-        {row}
         <Merging shown/>
+        {row}
     }
     .into_any()
 }

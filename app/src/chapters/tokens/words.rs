@@ -45,7 +45,7 @@ pub const SCRIPT: Script = Script {
             text: "A computer stores any text as bytes, numbers from 0 to 255, so 256 ids are enough for every \
                    text in every language. The price is length: a character takes one to four bytes. \
                    {price}\n\n\
-                   ! Type an é and compare the rows.",
+                   ! [Type an é](>probe-input) and compare the rows.",
             set: |_| {},
             asks: &["tokens-bytes"],
         },
@@ -66,7 +66,7 @@ pub const SCRIPT: Script = Script {
             text: "An id is only a name, like the number on a locker: what counts is its row in a [table](#embedding \
                    weight). The row and the table are both called [embedding](embedding), and training changes them. A \
                    product with a [one-hot vector](one-hot) picks the row.\n\n\
-                   ! Click a number below the table to see its sum.\n\n\
+                   ! [Click a number](>lookup-product) below the table to see its sum.\n\n\
                    + How does a product pick a row?\n\n\
                    A one-hot vector is a list of numbers with a [1](#one-hot input) at the id and 0 everywhere else. \
                    Multiply each row of the table by its number in that list, and add up the rows. All rows but one \
@@ -93,7 +93,7 @@ pub const SCRIPT: Script = Script {
             title: "A window makes the examples",
             text: "Cover the next token of a text, and you have an example to learn from: guess that token, the \
                    **target**. The text has the answer. What the model may look at is its [context](context).\n\n\
-                   ! Slide the window: each of its {window} tokens makes one example.\n\n\
+                   ! [Slide the window](>window-slider): each of its {window} tokens makes one example.\n\n\
                    + What does the last column say?\n\n\
                    It says how much the target surprised the model: the less probable the model found it, the larger \
                    the number. The average over many windows is the [loss](loss), at the bottom of the page.",

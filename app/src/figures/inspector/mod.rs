@@ -13,6 +13,7 @@ use wasm_bindgen::JsCast;
 use super::{
     download::{Choice, ExportMenu, File, LocalFile},
     export::Provenance,
+    percent,
     reading::is_shortcut,
     theme::use_colors,
     token,
@@ -314,7 +315,8 @@ fn arithmetic() -> AnyView {
                 <div class="inspector-head">
                     <h3 tabindex="-1" node_ref=heading data-testid="inspector-title">
                         <b class="role-query">{part(Shown::query_name)}</b>" looks at "
-                        <b class="role-key">{part(|shown| shown.key_name(shown.key))}</b>
+                        <b class="role-key">{part(|shown| shown.key_name(shown.key))}</b>": "
+                        {part(|shown| percent(shown.worked().weight, 1))}
                         {(naming == Naming::Heads).then(|| view! {
                             <span class="hint">{part(|shown| {
                                 format!(" layer {}, head {}", shown.row.layer + 1, shown.row.head + 1)

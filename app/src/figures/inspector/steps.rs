@@ -138,7 +138,7 @@ fn more(id: &'static str, all: RwSignal<bool>, count: Memo<usize>, what: &'stati
                 aria-expanded=move || all.get().to_string()
                 on:click=move |_| all.update(|all| *all = !*all)>
                 {move || if all.get() {
-                    "Only the largest".to_owned()
+                    "Show fewer".to_owned()
                 } else {
                     format!("All {} {what}", count.get())
                 }}

@@ -175,7 +175,7 @@ impl Layout {
 
     /// Foot of the line of letters of this number, from 0, above the expectations.
     pub fn line(&self, number: usize) -> f64 {
-        [1.05, 2.6, 3.8][number] * self.text
+        [1.05, 2.4, 3.75][number] * self.text
     }
 
     /// Whether numbers stand with their names.
