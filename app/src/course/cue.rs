@@ -6,6 +6,7 @@ use leptos::{ev, prelude::*};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, KeyboardEvent, NodeList};
 
+use super::aim::bring_into_sight;
 use crate::{
     controls::{Timer, use_timer},
     reactive::effect,
@@ -108,6 +109,10 @@ fn look(timer: Timer, used: StoredValue<Vec<String>>) {
     for (element, name) in wanted {
         if element.get_attribute(MARK).as_ref() != Some(&name) {
             let _ = element.set_attribute(MARK, &name);
+            // In a row that scrolls it may be out of sight.
+            if element.matches("#stage-view button").unwrap_or_default() {
+                bring_into_sight(&element);
+            }
         }
     }
     timer.start(AGAIN, move || look(timer, used));
