@@ -52,6 +52,7 @@ pub use script::{Beat, Borrow, Further, Script, Telling, Trial, further};
 pub use sentence::{Sentence, use_sentence, use_short_sentence};
 pub use setting::use_setting;
 pub use stage::StageView;
+pub use story::live_setting;
 pub use together::use_together;
 #[cfg(test)]
 pub use twin::{changes, twin_of};

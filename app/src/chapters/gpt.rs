@@ -243,7 +243,12 @@ fn beginning(store: Store) -> AnyView {
 /// The way into the course: once the model writes words, it is what comes next.
 fn way_in(store: Store) -> AnyView {
     let is_next = memo(move || store.written.with(|written| written.step >= LEARNED));
-    view! { <div class:way-in-next=is_next><WayIn testid="way-in"/></div> }.into_any()
+    let asks = move || {
+        is_next
+            .get()
+            .then(|| view! { <p class="beat-do">"How does it do that? See for yourself:"</p> })
+    };
+    view! { <div class:way-in-next=is_next>{asks}<WayIn testid="way-in"/></div> }.into_any()
 }
 
 /// With noise, or with what has become of it.
@@ -267,8 +272,7 @@ fn asks(store: Store) -> String {
     };
     let asks = match store.written.with(|written| written.step) {
         0 => "Press Train and watch: do words come out of the noise?",
-        1..LEARNED => "Read a little: how many of its words do you know?",
-        _ => "Read a little. How does it do that? See for yourself:",
+        _ => "Read a little: which of its words do you know?",
     };
     format!("{open}{asks}")
 }

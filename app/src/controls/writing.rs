@@ -28,7 +28,7 @@ use crate::{
 /// Hottest writing on the slider. Above it every character is as likely as any other.
 const HOTTEST: f32 = 2.0;
 
-/// Where more of its words are real, those no longer need to stand out.
+/// Where more of its words are in its text, those no longer need to stand out.
 const FLUENT: f64 = 0.7;
 
 /// The model's writing with its temperature and top-k.
@@ -96,7 +96,7 @@ pub fn Writing() -> impl IntoView {
                 {move || real.get().map(|share| view! {
                     <span class="writing-real" data-testid="writing-real"
                         title="Share of the words here that occur in the text it learns from">
-                        <strong>{percent(share, 0)}</strong>" of its words are real"
+                        <strong>{percent(share, 0)}</strong>" of its words are in its text"
                     </span>
                 })}
             </h3>

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use leptos::{ev, html, prelude::*};
+use leptos::{context::Provider, ev, html, prelude::*};
 use unroll_protocol::{ExperimentSpec, Link, StudySpec};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement};
@@ -13,6 +13,7 @@ use crate::{
     figures::{canvas::use_size, motion},
     reactive::{effect, effect_with_last, memo},
     store::{Store, Way},
+    teaching::Live,
 };
 
 /// Sets what differs from a chapter's start.
@@ -191,6 +192,15 @@ impl Beats {
         self.wanted.notify();
     }
 
+    /// The link as a beat tells of it: as it is, or as the beat will set it once it is in focus.
+    fn told_of(self, number: u32) -> Link {
+        let link = self.store.link.get();
+        match self.set_of(number).filter(|_| self.number.get() != number) {
+            Some(set) => self.told.with_value(|told| staged(&link, told, set)),
+            None => link,
+        }
+    }
+
     /// Whether the beat has a stage of its own.
     pub fn sets_stage(self, number: u32) -> bool {
         self.set_of(number).is_some()
@@ -214,6 +224,25 @@ impl Beats {
         }
         moves
     }
+}
+
+/// Around a beat's text: which one it is.
+#[derive(Clone, Copy)]
+pub(super) struct InBeat(pub u32);
+
+/// A setting in a text. In a beat that is not in focus it reads as that beat sets it.
+pub fn live_setting(name: &'static str, says: fn(&Link) -> String) -> Live {
+    let read = move || {
+        let store = expect_context::<Store>();
+        let beat = use_context::<InBeat>().zip(use_context::<Beats>());
+        let says = move || match beat {
+            Some((InBeat(number), beats)) => says(&beats.told_of(number)),
+            None => store.link.with(says),
+        };
+        let said = memo(says);
+        view! { <span class="live" translate="no">{said}</span> }
+    };
+    (name, ViewFn::from(read))
 }
 
 /// The list of the page's keys in index.html, by its id.
@@ -389,7 +418,7 @@ pub fn Story(
                 {(!beat.title.is_empty()).then(|| view! {
                     <h2><button type="button" class="beat-title">{beat.title}</button></h2>
                 })}
-                <div class="beat-body">{beat.body.run()}</div>
+                <div class="beat-body"><Provider value=InBeat(i)>{beat.body.run()}</Provider></div>
             </section>
         }
     };

@@ -62,11 +62,10 @@ impl Bins {
         self.counts.iter().sum::<f64>() + self.below + self.above
     }
 
-    /// Share of all values in each bin, by its width: comparable between groups of any size.
-    pub fn densities(&self, range: (f64, f64)) -> Vec<f64> {
-        let width = (range.1 - range.0) / self.counts.len().max(1) as f64;
-        let all = self.total() * width;
-        self.counts.iter().map(|n| if all > 0.0 { n / all } else { 0.0 }).collect()
+    /// Percent of all values in each bin: comparable between groups of any size.
+    pub fn percents(&self) -> impl Iterator<Item = f64> {
+        let all = self.total();
+        self.counts.iter().map(move |n| if all > 0.0 { 100.0 * n / all } else { 0.0 })
     }
 }
 
@@ -76,6 +75,8 @@ pub struct Histogram {
     pub x_label: String,
     pub range: (f64, f64),
     pub groups: Vec<Bins>,
+    /// So many groups belong side by side, or where there is no room, an equal part of them; 0 for as many as fit.
+    pub across: usize,
 }
 
 impl Histogram {
@@ -122,7 +123,7 @@ pub fn HistogramFigure(
     let shape = memo(move || (shown.get().groups.len(), shown.get().bins()));
     let grid = memo(move || {
         let size = size.get();
-        Grid::new(shape.get().0, size.width, size.height)
+        Grid::new(shape.get().0, shown.with(|shown| shown.across), size.width, size.height)
     });
     let pointing = Pointing::new(move |&(group, bin): &(usize, usize)| {
         group < shape.get().0 && bin < shape.get().1
@@ -264,6 +265,7 @@ pub mod tests {
         Histogram {
             x_label: "activation".into(),
             range,
+            across: 0,
             groups: vec![
                 Bins::of("layer 1", Hue::Hidden, &[-1.0, -0.9, 0.1, 1.0], range, 4),
                 Bins::of("layer 2", Hue::Hidden, &[0.0, 0.2, 2.0, 0.3, f32::NAN], range, 4),
@@ -280,10 +282,9 @@ pub mod tests {
         let h = two();
         assert_eq!(h.groups[0].counts, [2.0, 0.0, 1.0, 1.0]);
         assert_eq!((h.groups[1].total(), h.groups[1].above), (4.0, 1.0));
-        let density = h.groups[0].densities(h.range);
-        assert_eq!(density.iter().sum::<f64>() * 0.5, 1.0);
+        assert_eq!(h.groups[0].percents().collect::<Vec<_>>(), [50.0, 0.0, 25.0, 25.0]);
         assert_eq!(h.describe((0, 0)), "layer 1, activation from −1 to −0.5: 2 of 4 (50.00%)");
-        assert_eq!(Bins::default().densities((0.0, 1.0)), Vec::<f64>::new());
+        assert_eq!(Bins::default().percents().count(), 0);
     }
 
     #[test]

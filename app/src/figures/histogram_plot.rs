@@ -15,7 +15,7 @@ const TEXT: f64 = 13.0;
 /// Above and below the bars of one group.
 const HEAD: f64 = 24.0;
 const FOOT: f64 = 26.0;
-/// Left of the bars: room for the densities.
+/// Left of the bars: room for the percents.
 const LEFT: f64 = 46.0;
 const RIGHT: f64 = 14.0;
 /// Below everything: the name of the x axis.
@@ -38,11 +38,17 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// All groups in `width` by `height`: few enough side by side that each is wide, and enough that
-    /// each is high.
-    pub fn new(groups: usize, width: f64, height: f64) -> Self {
+    /// All groups in `width` by `height`: `across` side by side or, where that is 0, few enough that each is
+    /// wide, and enough that each is high.
+    pub fn new(groups: usize, across: usize, width: f64, height: f64) -> Self {
         let height = height - AXIS;
         let fitting = |least: f64| ((width / least) as usize).clamp(1, groups.max(1));
+        if across > 0 {
+            let divides = |columns: &usize| across.is_multiple_of(*columns);
+            let columns = (1..=fitting(NARROW)).rev().find(divides).unwrap_or(1);
+            let rows = groups.div_ceil(columns).max(1);
+            return Self { columns, rows, width, height: height / rows as f64 };
+        }
         // No row with one of them alone if it can be helped.
         let rows = groups.div_ceil(fitting(WIDE)).max(1);
         let rows = rows.min((height / LOW) as usize).max(groups.div_ceil(fitting(NARROW))).max(1);
@@ -51,8 +57,8 @@ impl Grid {
     }
 
     /// In a file, which is as high as it must be.
-    fn in_file(groups: usize, width: f64) -> Self {
-        Self { height: GROUP, ..Self::new(groups, width, f64::INFINITY) }
+    fn in_file(groups: usize, across: usize, width: f64) -> Self {
+        Self { height: GROUP, ..Self::new(groups, across, width, f64::INFINITY) }
     }
 
     /// Of the whole figure.
@@ -91,7 +97,7 @@ pub fn draw<DB: DrawingBackend>(
     grid: Grid,
     palette: &Palette,
 ) -> Drawn<DB> {
-    let highest = histogram.groups.iter().flat_map(|bins| bins.densities(histogram.range));
+    let highest = histogram.groups.iter().flat_map(Bins::percents);
     let y = Axis::over(highest, None, false, true);
     let x = Axis { from: histogram.range.0, to: histogram.range.1, log: false };
     for (i, bins) in histogram.groups.iter().enumerate() {
@@ -100,7 +106,7 @@ pub fn draw<DB: DrawingBackend>(
     let (left, right, _, _) = grid.plot(0);
     let below = grid.rows as f64 * grid.height;
     let middle = if grid.columns == 1 { (left + right) / 2.0 } else { grid.width / 2.0 };
-    let label = format!("{} (height: share of values per unit)", histogram.x_label);
+    let label = format!("{} (height: share of all values)", histogram.x_label);
     surface.text(&label, (middle, below), TEXT, palette.muted, Anchor::BELOW)
 }
 
@@ -117,19 +123,15 @@ fn draw_group<DB: DrawingBackend>(
     surface.text(&bins.name, (left, top - 12.0), TEXT, palette.ink, Anchor::LEFT)?;
     for (value, label) in y.ticks(3.0) {
         surface.line(&[(left, y_at(value)), (right, y_at(value))], palette.line, 1.0, &[])?;
+        let label = format!("{label}%");
         surface.text(&label, (left - 6.0, y_at(value)), TEXT, palette.muted, Anchor::RIGHT)?;
     }
-    let densities = bins.densities((x.from, x.to));
-    let width = (right - left) / densities.len().max(1) as f64;
-    for (i, density) in densities.iter().enumerate().filter(|(_, d)| **d > 0.0) {
+    let width = (right - left) / bins.counts.len().max(1) as f64;
+    for (i, percent) in bins.percents().enumerate().filter(|(_, percent)| *percent > 0.0) {
         let from = left + i as f64 * width;
         // A hair of paper between bars where they are wide enough.
         let gap = if width >= 4.0 { 1.0 } else { 0.0 };
-        surface.block(
-            (from, y_at(*density)),
-            (from + width - gap, bottom),
-            bins.hue.of(palette),
-        )?;
+        surface.block((from, y_at(percent)), (from + width - gap, bottom), bins.hue.of(palette))?;
     }
     surface.line(&[(left, bottom), (right, bottom)], palette.muted, 1.0, &[])?;
     for (value, label) in x.ticks(((right - left) / 50.0).clamp(2.0, 6.0)) {
@@ -171,7 +173,7 @@ fn draw_group<DB: DrawingBackend>(
 pub fn histogram_svg(histogram: &Histogram, caption: &Caption, colors: &Colors) -> String {
     const TITLE: i32 = 36;
     const SOURCE: f64 = 26.0;
-    let grid = Grid::in_file(histogram.groups.len(), 800.0);
+    let grid = Grid::in_file(histogram.groups.len(), histogram.across, 800.0);
     let height = f64::from(TITLE) + grid.total_height() + SOURCE;
     let mut svg = String::new();
     {
@@ -206,7 +208,7 @@ mod tests {
     #[test]
     fn groups_stand_side_by_side_where_they_fit() {
         let shape = |groups: usize, width: f64, height: f64| {
-            let grid = Grid::new(groups, width, height);
+            let grid = Grid::new(groups, 0, width, height);
             assert!((grid.total_height() - height).abs() < 1e-9);
             (grid.columns, grid.rows)
         };
@@ -215,7 +217,9 @@ mod tests {
         assert_eq!(shape(4, 700.0, 500.0), (2, 2));
         assert_eq!(shape(6, 1200.0, 500.0).0, 3);
         assert_eq!(shape(1, 900.0, 50.0), (1, 1));
-        let grid = Grid::new(4, 700.0, 500.0);
+        let across = |width| Grid::new(12, 6, width, 700.0).columns;
+        assert_eq!([960.0, 700.0, 300.0, 90.0].map(across), [6, 3, 2, 1]);
+        let grid = Grid::new(4, 0, 700.0, 500.0);
         let (left, _, top, _) = grid.plot(3);
         assert_eq!(grid.hit(left + 1.0, top + 1.0, 4, 20), Some((3, 0)));
         assert_eq!(grid.hit(left - 9.0, top + 1.0, 4, 20), None);

@@ -22,7 +22,7 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, Segments},
     course::{
-        ChapterFrame, Lab, StageView, further, use_lab, use_provenance, use_setting,
+        ChapterFrame, Lab, StageView, further, live_setting, use_lab, use_provenance, use_setting,
         use_short_sentence,
     },
     figures::{Provenance, Slot},
@@ -192,6 +192,6 @@ fn lives(page: Page) -> Vec<Live> {
             false => "…".to_owned(),
         }),
         live("parted", move || parted.get()),
-        live("left-out", move || name_of(page.without.get()).to_owned()),
+        live_setting("left-out", |link| name_of(link.block.without).to_owned()),
     ]
 }

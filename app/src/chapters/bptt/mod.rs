@@ -24,7 +24,9 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField, grouped},
-    course::{ChapterFrame, Lab, StageView, further, use_lab, use_provenance, use_right},
+    course::{
+        ChapterFrame, Lab, StageView, further, live_setting, use_lab, use_provenance, use_right,
+    },
     figures::{LinesFigure, Provenance},
     questions::use_answer,
     reactive::{effect_with_last, last_known, memo},
@@ -255,19 +257,6 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
                     hint="The engine is starting.".to_owned()
                 />
                 <div class="bptt-beside" tabindex="0" role="region" aria-label="What the curves say">
-                    <div class="bptt-formula" data-testid="bptt-formula" data-loss=move || loss.get().id()>
-                        {move || match gated.get() {
-                            _ if !is_explained.get() => ().into_any(),
-                            Some(cells) => {
-                                cells.into_iter().map(formulas::carried).collect_view().into_any()
-                            }
-                            None => view! {
-                                {formulas::recursion(loss.get())}
-                                {formulas::jacobian_is()}
-                            }
-                            .into_any(),
-                        }}
-                    </div>
                     <table class="bptt-seen" data-testid="bptt-seen"
                         data-step=move || shown.flow.get().map(|flow| flow.step.to_string())>
                         <caption>{share_of}</caption>
@@ -286,6 +275,20 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
                                 joins in at each. Training still uses only the loss at the last step.",
                         }}
                     </p>
+                    // Below what it says in words: one may read on without it.
+                    <div class="bptt-formula" data-testid="bptt-formula" data-loss=move || loss.get().id()>
+                        {move || match gated.get() {
+                            _ if !is_explained.get() => ().into_any(),
+                            Some(cells) => {
+                                cells.into_iter().map(formulas::carried).collect_view().into_any()
+                            }
+                            None => view! {
+                                {formulas::recursion(loss.get())}
+                                {formulas::jacobian_is()}
+                            }
+                            .into_any(),
+                        }}
+                    </div>
                 </div>
             </div>
         </div>
@@ -317,10 +320,8 @@ fn lives(shown: Shown) -> Vec<Live> {
     };
     let accuracy = shown.read(|flow, _| curves::accuracy_said(flow));
     vec![
-        live("slopes", move || {
-            shown.settings.with(|settings| (settings.length * settings.hidden).to_string())
-        }),
-        live("gap", move || shown.settings.with(|settings| settings.gap.to_string())),
+        live_setting("slopes", |link| (link.bptt.length * link.bptt.hidden).to_string()),
+        live_setting("gap", |link| link.bptt.gap.to_string()),
         live("rnn-share", share(|flow| curves::arrives(flow, Cell::Rnn, false))),
         live("along-open", along_cell(shown, |bias| bias >= 2.0)),
         live("along-half", along_cell(shown, |bias| bias <= 0.5)),
@@ -329,7 +330,14 @@ fn lives(shown: Shown) -> Vec<Live> {
             let radius = shown.flow.with(|flow| flow.as_ref().map(|flow| flow.radius));
             radius.map_or_else(|| "…".into(), |radius| format!("{radius:.2}"))
         }),
-        live("radius", move || shown.settings.with(|settings| settings.radius.to_string())),
+        live_setting("radius", |link| link.bptt.radius.to_string()),
+        live("prove", move || {
+            let steps = grouped(curves::ENOUGH.into());
+            match shown.lab.step.get() < curves::ENOUGH {
+                true => format!("Make your guess below, then train all three to step {steps}."),
+                false => format!("All three have trained for {steps} steps."),
+            }
+        }),
         live("accuracy", move || accuracy.get()),
     ]
 }
@@ -405,7 +413,7 @@ fn every(shown: Shown) -> Option<String> {
 fn most(shown: Shown) -> AnyView {
     let read = shown.read(|flow, _| curves::brought_back(flow));
     let question = "In which of the three networks does the largest share of the last step’s gradient reach the \
-                    letter? It is measured at the hidden state: dL/ds for the RNN, dL/dh for the LSTM and the GRU.";
+                    letter’s hidden state?";
     view! {
         <CheckYourself
             id="bptt"

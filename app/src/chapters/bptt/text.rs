@@ -131,7 +131,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Who remembers how far?",
             text: "The proof is in how often each model names the right letter at each gap. {accuracy}\n\n\
-                   ! Make your guess below. Then train all three for a thousand steps, and compare.",
+                   ! {prove} Compare the three at the longest gap.",
             set: |link| link.view = super::ACCURACY.into(),
             asks: &["bptt-near"],
         },

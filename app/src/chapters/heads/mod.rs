@@ -17,7 +17,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::SliderField,
-    course::{ChapterFrame, StageView, further, use_sentence},
+    course::{ChapterFrame, StageView, further, live_setting, use_sentence},
     figures::{AttentionFigure, Editor, HeadsFigure, Inspection, KeptCell, Switches},
     reactive::{effect, memo},
     teaching::{Live, live},
@@ -83,17 +83,15 @@ fn lives(page: Page) -> Vec<Live> {
     let compared = use_compared(page);
     vec![
         live("compared", move || compared.get()),
-        live("shape", move || {
-            let (layers, heads) = page.shape.get();
-            let layers = plural(layers, "layer");
-            match heads {
-                1 => format!("{layers}, for now with one wide head each,"),
-                _ => format!("{layers} with {heads} heads each"),
-            }
+        live_setting("shape", |link| {
+            let (layers, heads) = (link.many_heads.layers, link.many_heads.heads);
+            format!("{} with {} each", plural(layers, "layer"), plural(heads, "head"))
         }),
-        live("heads", move || plural(page.shape.get().1, "head")),
-        live("width", move || page.settings.with(|s| s.width.to_string())),
-        live("numbers", move || page.settings.with(|s| (s.width / s.heads.max(1)).to_string())),
+        live_setting("heads", |link| plural(link.many_heads.heads, "head")),
+        live_setting("width", |link| link.many_heads.width.to_string()),
+        live_setting("numbers", |link| {
+            (link.many_heads.width / link.many_heads.heads.max(1)).to_string()
+        }),
         live("previous", move || previous.get().unwrap_or_else(|| "…".to_owned())),
     ]
 }

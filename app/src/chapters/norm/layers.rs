@@ -276,7 +276,7 @@ pub fn depth() -> AnyView {
     .into_any()
 }
 
-/// Each layer without normalization and, beside it, as this version has it: all on the same axes.
+/// Every layer without normalization and, below it, as this version has it: all on the same axes.
 fn histogram(depths: &Depths, version: Version) -> Histogram {
     let of = |version: Version, hue: Hue| {
         let layers = Version::ALL.iter().zip(&depths.versions).find(|(v, _)| **v == version);
@@ -292,15 +292,16 @@ fn histogram(depths: &Depths, version: Version) -> Histogram {
         layers.iter().enumerate().map(group)
     };
     let hue = if version == Version::Batch { Hue::Second } else { Hue::Third };
-    let pairs = of(Version::Plain, Hue::First).zip(of(version, hue));
+    let plain: Vec<Bins> = of(Version::Plain, Hue::First).collect();
     Histogram {
         x_label: "activation".into(),
         range: (f64::from(depths.range.0), f64::from(depths.range.1)),
-        groups: pairs.flat_map(|(plain, normed)| [plain, normed]).collect(),
+        across: plain.len(),
+        groups: plain.into_iter().chain(of(version, hue)).collect(),
     }
 }
 
-/// Per version and layer: how much hardly passes a gradient on, and the spread.
+/// Per version and layer: how much hardly passes a gradient on.
 fn stuck_table(depths: &Depths) -> AnyView {
     let layers = depths.versions.first().map_or(0, Vec::len);
     let row = |((layers, version), (hue, _)): ((&Vec<Depth>, &Version), (Hue, Dash))| {
@@ -308,7 +309,7 @@ fn stuck_table(depths: &Depths) -> AnyView {
             view! {
                 <td data-testid=format!("norm-stuck-{}-{}", version.id(), at + 1)
                     data-value=depth.stuck.to_string()>
-                    {percent(depth.stuck, 0)}" "<span class="hint">{format!("{:.2}", depth.deviation)}</span>
+                    {percent(depth.stuck, 0)}
                 </td>
             }
         };
@@ -322,7 +323,7 @@ fn stuck_table(depths: &Depths) -> AnyView {
             <table class="norm-table" data-testid="norm-stuck">
                 <caption>
                     "Stuck: the share of activations that pass on little or no gradient (tanh: beyond ±0.97, ReLU: at \
-                    0). Beside it, their spread."
+                    0)."
                 </caption>
                 <thead>
                     <tr><th scope="col">"layer"</th>{(1..=layers).map(|layer| view! {

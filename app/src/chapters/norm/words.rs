@@ -52,11 +52,12 @@ pub const SCRIPT: Script = Script {
             title: "BatchNorm averages each feature over the batch",
             text: "Each row is an example, and each column a **feature**: the sums [x](#x input) of one unit. \
                    BatchNorm subtracts a column’s mean μ over the [batch](batch) and divides by its \
-                   [spread](standard-deviation) σ. It was meant to reduce [internal covariate \
-                   shift](internal-covariate-shift): inputs that shift while the layers below learn.\n\n\
+                   [spread](standard-deviation) σ.\n\n\
                    ! Press “Next mean” and watch [y](#y output) fill.\n\n\
-                   + Is that why it helps?\n\n\
-                   Its authors thought so. Later tests did not bear this reason out.",
+                   + Why should that help?\n\n\
+                   While a network learns, each layer’s inputs shift, because the layers below it change. The authors \
+                   called this [internal covariate shift](internal-covariate-shift), and meant to reduce it. Later \
+                   tests did not bear this reason out.",
             set: |link| (link.norm.row, link.norm.sweep) = (0, 5),
             asks: &["norm-shift"],
         },
@@ -196,7 +197,8 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "norm-shift",
             kind: Kind::FindError,
-            asks: "“BatchNorm helps because it stops internal covariate shift. That is known.” What is wrong?",
+            asks: "“BatchNorm helps because each layer’s inputs no longer shift while the layers below learn. That is \
+                   known.” What is wrong?",
             options: &[
                 (
                     "Nothing. The authors proved it in their paper.",

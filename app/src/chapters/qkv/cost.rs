@@ -145,7 +145,7 @@ fn time(costs: &[Cost], length: u32, attention: bool) -> Option<f32> {
 pub fn quicker(costs: &[Cost]) -> Option<&'static str> {
     Some(if time(costs, LONGEST, true)? > time(costs, LONGEST, false)? {
         "On this processor attention loses at the longest text: it has more sums to do, and few hands to do them. \
-         On a GPU, waiting is what costs."
+         On a GPU it may win."
     } else {
         "On this processor attention wins even at the longest text: all its sums take less time than so many steps \
          one after another."

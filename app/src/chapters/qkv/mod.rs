@@ -12,14 +12,17 @@ mod words;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Link, StudySpec,
+    Link, RunState, StudySpec,
     link::Chapter,
     study::qkv::{Cost, Experiment, Models},
 };
 
 use super::Info;
 use crate::{
-    course::{ChapterFrame, Lab, StageView, further, use_short_sentence, use_together},
+    course::{
+        ChapterFrame, Lab, StageView, further, live_setting, use_lab, use_short_sentence,
+        use_together,
+    },
     reactive::memo,
     store::Store,
     teaching::{Live, live},
@@ -61,7 +64,7 @@ fn QkvChapter() -> impl IntoView {
         <ChapterFrame
             script=&words::SCRIPT
             further
-            live=lives(store, costs)
+            live=lives(costs)
             asks=vec![("qkv", ViewFn::from(check::check))]
             more=more::more
             views=vec![
@@ -79,10 +82,19 @@ fn QkvChapter() -> impl IntoView {
 }
 
 /// What the text reads off the settings and this machine.
-fn lives(store: Store, costs: RwSignal<Vec<Cost>>) -> Vec<Live> {
+fn lives(costs: RwSignal<Vec<Cost>>) -> Vec<Live> {
     let cost = memo(move || costs.with(|costs| cost::quicker(costs)));
+    let lab = use_lab();
+    let trains = memo(move || lab.state.get() == RunState::Running);
     vec![
-        live("width", move || store.link.with(|link| link.qkv.dimensions.to_string())),
+        live_setting("width", |link| link.qkv.dimensions.to_string()),
+        live("steady", move || {
+            let asks = match trains.get() {
+                true => "Pause training for steady times.",
+                false => "Press “Measure again.”",
+            };
+            asks.to_owned()
+        }),
         live("cost", move || cost.get().unwrap_or("Both are being measured.").to_owned()),
     ]
 }

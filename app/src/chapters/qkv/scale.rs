@@ -126,6 +126,7 @@ fn histogram(scale: &Scale) -> Histogram {
     Histogram {
         x_label: "score".into(),
         range: (f64::from(scale.range.0), f64::from(scale.range.1)),
+        across: 0,
         groups: vec![group(0, "q · k, not divided", NOT_DIVIDED), group(1, "q · k / √dₖ", DIVIDED)],
     }
 }

@@ -94,10 +94,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One step of T² work",
-            text: "A recurrent layer reads T tokens in T steps, each waiting for the one before. Attention \
-                   compares all T tokens at once: T × T scores, no waiting. One figure counts steps, \
-                   the other measures time on your machine, which does few sums at once.\n\n\
-                   ! Pause training for steady times. Which time curve ends lower?\n\n\
+            text: "A recurrent layer reads T tokens in T steps, one after another. Attention compares all at \
+                   once: T × T scores, no waiting. Your processor does few sums at once, so attention may take longer \
+                   here. A graphics chip (GPU) does thousands: there, waiting costs more.\n\n\
+                   ! {steady} Which time curve ends lower?\n\n\
                    + Which one, and why?\n\n\
                    {cost} A GPU is the chip that most models train on. It has thousands of hands, and waiting leaves \
                    them idle.",
@@ -229,13 +229,13 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "qkv-order",
             kind: Kind::FindError,
-            asks: "“Self-attention without positions or a mask is permutation invariant (a shuffle changes nothing): \
-                   shuffle the tokens, and the output is the same.” What is wrong?",
+            asks: "“Without positions or a mask, self-attention cannot tell if you shuffle the tokens: the output is \
+                   the same.” What is wrong?",
             options: &[
                 (
-                    "The outputs are shuffled along with the tokens: it is equivariant (the outputs move along).",
-                    "Invariant would mean that nothing at all changes. Here each token keeps its own output and \
-                     takes it to its new place.",
+                    "The outputs are shuffled along with the tokens.",
+                    "Each token keeps its own output and takes it to its new place. This is called equivariant. \
+                     Invariant would mean that nothing at all changes.",
                 ),
                 (
                     "The numbers in every token’s output change.",

@@ -18,7 +18,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField, Source, SourceBar, counted},
-    course::{ChapterFrame, StageView, further, use_lab, use_task_provenance},
+    course::{ChapterFrame, StageView, further, live_setting, use_lab, use_task_provenance},
     figures::{Provenance, percent},
     questions::{Answered, use_answer},
     reactive::memo,
@@ -131,8 +131,8 @@ fn lives(page: Page) -> Vec<Live> {
         )
     });
     vec![
-        live("task", move || page.settings.with(|s| words::task(s.task).to_owned())),
-        live("hidden", move || page.settings.with(|s| s.hidden.to_string())),
+        live_setting("task", |link| words::task(link.seq2seq.task).to_owned()),
+        live_setting("hidden", |link| link.seq2seq.hidden.to_string()),
         live("dates", move || dates.get().map_or_else(|| "…".to_owned(), percent)),
         live("lengths", move || lengths.get()),
     ]
@@ -205,6 +205,8 @@ fn Figure(page: Page) -> impl IntoView {
         memo(move || reading.with(|r| r.as_ref().map_or_else(Transfer::default, |r| transfer(r))));
     let Steps { count, shown, chosen } = Steps::new(page);
     let at = memo(move || settings.with(|s| s.at as usize));
+    // The one it was least sure of is for the other views: a shade means one thing here.
+    let newest = memo(move || chosen.get().filter(|_| at.get() > 0));
     let on_pick = Callback::new(move |step: usize| page.set(|s| s.at = step as u32 + 1));
     let back = move |_| {
         let shown = shown.get_untracked();
@@ -235,7 +237,7 @@ fn Figure(page: Page) -> impl IntoView {
             </span>
         </SourceBar>
         <panels::Outcome page/>
-        <TransferFigure transfer=picture shown chosen on_pick provenance=page.provenance/>
+        <TransferFigure transfer=picture shown chosen=newest on_pick provenance=page.provenance/>
     }
 }
 

@@ -79,8 +79,7 @@ fn strips(states: &Array, range: core::ops::Range<usize>, colors: &Colors) -> (V
 }
 
 /// The figure: row 0 is the source, row 1 what is written. `shown` steps of the decoder are written
-/// so far, the last of them is looked at, or the one that `chosen` says; `on_pick` hears of a click on
-/// a written character.
+/// so far; step by step, `chosen` is the last of them. `on_pick` hears of a click on a written character.
 #[component]
 pub fn TransferFigure(
     #[prop(into)] transfer: Signal<Transfer>,
@@ -235,7 +234,7 @@ pub fn TransferFigure(
                 </div>
             </div>
             <p class="readout" role="status" data-testid="transfer-readout">
-                {move || sentence(&latest.get(), read.get(), shown.get(), chosen.get())}
+                {move || sentence(&latest.get(), read.get(), shown.get(), chosen.get().is_some())}
             </p>
         </Frame>
     }
@@ -243,20 +242,15 @@ pub fn TransferFigure(
 }
 
 /// What the bars and the shade below the written characters are.
-fn legend(data: &Transfer, shown: usize, chosen: Option<usize>) -> String {
-    let sure = |step: usize| data.written.get(step).map_or(0.0, |written| written.probability);
-    let least = |chosen| (0..shown).all(|step| sure(chosen) <= sure(step));
-    let shaded = match chosen {
-        Some(chosen) if shown >= data.written.len() && least(chosen) => "the least likely",
-        _ => "written last",
-    };
-    let legend = format!("Bar: probability. Shaded: {shaded}. Click a character to stop there.");
+fn legend(shades: bool) -> String {
+    let shaded = if shades { " Shaded: written last." } else { "" };
+    let legend = format!("Bar: probability.{shaded} Click a character to stop there.");
     worded(&legend).into_owned()
 }
 
 /// What is under the pointer or the focus.
-fn sentence(data: &Transfer, at: Option<At>, shown: usize, chosen: Option<usize>) -> String {
-    let Some(At { row, column, unit }) = at else { return legend(data, shown, chosen) };
+fn sentence(data: &Transfer, at: Option<At>, shown: usize, shades: bool) -> String {
+    let Some(At { row, column, unit }) = at else { return legend(shades) };
     let states = if row == 0 { &data.states } else { &data.decoder };
     if row == 1 && column >= shown {
         return format!("Step {} is not written yet.", column + 1);
@@ -311,7 +305,7 @@ mod tests {
         };
         let said = |column| {
             let at = At { row: 0, column, unit: None };
-            sentence(&data, Some(at), 0, None)
+            sentence(&data, Some(at), 0, false)
         };
         assert_eq!(said(0), "‘b’ (1) moved the state by 0.50, more than any other character.");
         assert_eq!(said(1), "‘a’ (2) moved the state by 0.20. ‘b’ (1) moved it most: 0.50.");

@@ -446,6 +446,10 @@ fn draw_matrix(numbers: &[f64], size: (f64, f64), pen: &mut Pen) -> Vec<Grip> {
         let long = answer / most * reach;
         let place = (zero + long.min(0.0), middle - high / 2.0);
         pen.shade(ROWS[i], place, (long.abs(), high), 0.75);
+        // Its name on the side of the line that it leaves free: an answer of 0 has no bar to tell it by.
+        let (side, anchor) = if *answer < 0.0 { (0.5, Anchor::Start) } else { (-0.5, Anchor::End) };
+        let at = (zero + side * font, middle + 0.35 * font);
+        pen.text(ROWS[i], true, at, anchor, &(i + 1).to_string());
     }
     let mut grips: Vec<Grip> =
         (0..3).map(|i| plane.grip(ROWS[i], (2 + 2 * i, 3 + 2 * i), rows[i].weights)).collect();

@@ -34,8 +34,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Adding lists",
-            text: "To say two things with one list, add two lists of the same length, place by place. The sum carries \
-                   something of both. With arrows this is a walk: first along a, then along b.\n\n\
+            text: "Suppose one list says what a word is, and another, just as long, says where it stands. To say \
+                   both with one list, add them, place by place: the sum carries something of both. With arrows this is a walk: first along a, then along b.\n\n\
                    ! [Drag a tip](>arrows-picture), and watch the sum.\n\n\
                    + What did the first GPT add?\n\n\
                    In the next chapter each piece of text gets a list like these, only longer: its \
@@ -59,8 +59,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Many questions at once",
-            text: "A **matrix** is a stack of lists, its rows, drawn as a grid. Each row is an arrow, too. It \
-                   asks the input x its own question; the answer is their dot product. All the answers are the \
+            text: "A **matrix** is a stack of lists, its rows, drawn as a grid. Each is an arrow, too. It \
+                   asks how much the input x agrees with it; the answer is their dot product. The answers are the \
                    [matrix product](matrix-product). Training changes the rows’ numbers, the weights.\n\n\
                    ! [Drag x](>matrix-picture), then arrow 2: which answers change?",
             set: |link| link.view = "matrix".into(),
