@@ -32,12 +32,15 @@ async function rested(page, steps) {
 }
 
 /** Opens the chapter with models that have learned something. */
-async function open(t, query = "", options = {}) {
-  const page = await site.open(t, `?chapter=alignment&step=${LEARNED}${query}`, options);
+async function open(t, query = "", options = {}, steps = LEARNED) {
+  const page = await site.open(t, `?chapter=alignment&step=${steps}${query}`, options);
   await live(page, "alignment");
-  await rested(page, LEARNED);
+  await rested(page, steps);
   return page;
 }
+
+/** The same with models that are hardly trained, where it is not about what they learned. */
+const fresh = (t, query, options) => open(t, query, options, 2);
 
 const chips = (page, row) => byId(page, row).locator(".alignment-mark").allTextContents();
 const output = (page, model = 0) => chips(page, `alignment-output-${model}`);
@@ -151,7 +154,7 @@ test("the decoder is stepped one character at a time", async (t) => {
 });
 
 test("a cell opens its arithmetic: additive for Bahdanau, a product for Luong's dot", async (t) => {
-  const page = await open(t, "&alignment-at=2&alignment-key=4");
+  const page = await fresh(t, "&alignment-at=2&alignment-key=4");
   await openView(page, "score");
   const inspector = byId(page, "cell-inspector");
   await inspector.waitFor();
@@ -161,7 +164,7 @@ test("a cell opens its arithmetic: additive for Bahdanau, a product for Luong's 
   assert.equal(await inspector.locator(".inspector-steps > li").count(), 3);
   await byId(page, "alignment-source-0").click();
   await eventually(async () => parameter(page, "alignment-key") === "1");
-  const dot = await open(t, "&alignment-attention=dot&alignment-beside=dot&alignment-at=2&alignment-key=4");
+  const dot = await fresh(t, "&alignment-attention=dot&alignment-beside=dot&alignment-at=2&alignment-key=4");
   await openView(dot, "score");
   await byId(dot, "cell-inspector").waitFor();
   assert.doesNotMatch(await byId(dot, "cell-inspector").textContent(), /tanh/);
@@ -189,7 +192,7 @@ test("two ways to look back stand side by side, each with its matrix", async (t)
 });
 
 test("own sources: empty, unknown, too long, and dates", async (t) => {
-  const page = await open(t);
+  const page = await fresh(t);
   const field = byId(page, "alignment-source");
   await field.fill("");
   await eventually(async () => /at least one character/.test(await byId(page, "alignment-problem").textContent()));
@@ -229,7 +232,7 @@ test("the check's answer is the largest weight of the live model", async (t) => 
 });
 
 test("by keyboard alone: chips, a kept character, a cell", async (t) => {
-  const page = await open(t, "&alignment-at=0");
+  const page = await fresh(t, "&alignment-at=0");
   await byId(page, "alignment-output-0-0").focus();
   await page.keyboard.press("ArrowRight");
   const focused = () => page.evaluate(() => document.activeElement?.dataset.testid);
@@ -258,7 +261,7 @@ test("by keyboard alone: chips, a kept character, a cell", async (t) => {
 });
 
 test("each view comes on show and is live", async (t) => {
-  const page = await open(t);
+  const page = await fresh(t);
   for (const [view, figures] of [
     ["score", []],
     ["expects", ["alignment-expected", "alignment-expected-beside"]],
@@ -315,7 +318,7 @@ test("a search keeps several dates, beside the greedy one", async (t) => {
 });
 
 test("settings name the model, and a model without attention has no matrix", async (t) => {
-  const page = await open(t);
+  const page = await fresh(t);
   assert.match(await byId(page, "settings-open").textContent(), /Bahdanau, 32 units/);
   await openSettings(page);
   await byId(page, "control-alignment-attention-none").check();
@@ -325,7 +328,7 @@ test("settings name the model, and a model without attention has no matrix", asy
 
 test("a model that the address gives stays when the story goes on", async (t) => {
   for (const [beat, next] of [["", "1"], ["&idea=1", "2"]]) {
-    const page = await open(t, `&alignment-hidden=20${beat}`);
+    const page = await fresh(t, `&alignment-hidden=20${beat}`);
     assert.equal(parameter(page, "alignment-hidden"), "20");
     await page.keyboard.press("PageDown");
     await eventually(() => parameter(page, "idea") === next, "the next beat");

@@ -138,7 +138,13 @@ test("smoothing has a best k, which the page finds", async (t) => {
   await byId(page, "bigram-use-best").click();
   await eventually(async () => /nats/.test(await byId(page, "bigram-best").textContent()));
   const sentence = await byId(page, "bigram-best").textContent();
-  const best = Number(sentence.match(/k = [\d.]+, ([\d.]+) nats/)[1]);
+  const [, k, nats] = sentence.match(/k = ([\d.]+), ([\d.]+) nats/);
+  const best = Number(nats);
+  // k is written in one way: at the slider, in the sentence and under the curve, where its least is marked.
+  await eventually(() => parameter(page, "bigram-k") === k);
+  const key = byId(page, "bigram-smoothing-readout");
+  await eventually(async () => (await key.locator(".lines-x").textContent()) === `smoothing k ${k}`);
+  await key.getByText("lowest").waitFor();
   assert(best <= before + 1e-4, sentence);
   // What was shown is shown again, without being asked first.
   await go(page, "average");

@@ -24,13 +24,16 @@ const site = useSite();
 const WARM = 120;
 
 /** Opens the chapter and waits until its models have taken their first steps and rest. */
-async function open(t, query = "", options = {}) {
-  const page = await site.open(t, `?chapter=birnn${query}`, options);
+async function open(t, query = "", options = {}, steps = WARM) {
+  const page = await site.open(t, `?chapter=birnn${steps === WARM ? "" : `&step=${steps}`}${query}`, options);
   await live(page, "birnn");
-  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+  await numberUntil(page, "loss-step", (step) => step >= steps, `at least ${steps}`);
   await paused(page);
   return page;
 }
+
+/** The same with models that are hardly trained, where it is not about what they learned. */
+const fresh = (t, query, options) => open(t, query, options, 1);
 
 const shownProbability = async (page) =>
   asNumber(await page.locator('[data-testid="figure-birnn-bars-both"] li.marked .bar-value').textContent().catch(() => "NaN")) / 100;
@@ -67,7 +70,7 @@ test("what lies in the future: forward stays at chance, both ways solves it, a d
 });
 
 test("a position shows what reaches it, and an edit moves just that", async (t) => {
-  const page = await open(t);
+  const page = await fresh(t);
   // Forward states: all up to it. Rows: inputs, forward, its answers, both ways' two states.
   const lit = () => row(page, "inputs").evaluateAll((cells) => cells.map((c) => c.classList.contains("is-lit")));
   for (const [name, sees] of [
@@ -110,7 +113,7 @@ test("a position shows what reaches it, and an edit moves just that", async (t) 
 });
 
 test("the directions' parts and the bias add up to the logit", async (t) => {
-  const page = await open(t);
+  const page = await fresh(t);
   await openView(page, "position");
   await eventually(async () => Math.abs((await shownProbability(page)) - (await tableProbability(page))) < 1e-3, "bars and table agree");
   for (const answer of ["0", "1", "4"]) {
@@ -157,7 +160,7 @@ test("a missing letter: click hides it, both sides beat one, and the right one i
 });
 
 test("guess a held-out letter before the models say theirs", async (t) => {
-  const page = await open(t, "&birnn-task=fill&birnn-delay=0");
+  const page = await fresh(t, "&birnn-task=fill&birnn-delay=0");
   await openView(page, "guess");
   const options = page.locator('[data-testid^="check-birnn-passage-option-"]');
   await options.first().waitFor();
@@ -180,7 +183,7 @@ test("guess a held-out letter before the models say theirs", async (t) => {
 });
 
 test("the check's answer is what really stays the same", async (t) => {
-  const page = await open(t);
+  const page = await fresh(t);
   // A backward state after the change, then a forward state before it.
   for (const right of [3, 2]) {
     await byId(page, `check-birnn-option-${right}`).check();
@@ -193,7 +196,7 @@ test("the check's answer is what really stays the same", async (t) => {
 });
 
 test("by keyboard alone: cells, pins, and changes", async (t) => {
-  const page = await open(t);
+  const page = await fresh(t);
   await byId(page, "birnn-another").focus();
   await page.keyboard.press("Tab");
   const focused = () => page.evaluate(() => document.activeElement?.dataset.cell);
@@ -211,7 +214,7 @@ test("by keyboard alone: cells, pins, and changes", async (t) => {
 });
 
 test("every view has its tab and its living figure", async (t) => {
-  const page = await open(t);
+  const page = await fresh(t);
   await openView(page, "position");
   for (const figure of ["birnn-bars-forward", "birnn-bars-both"]) await live(page, figure);
   await byId(page, "step-3").click();
@@ -235,7 +238,7 @@ test("every view has its tab and its living figure", async (t) => {
 });
 
 test("on a phone on its side the rows are there", async (t) => {
-  const page = await open(t, "", { viewport: { width: 844, height: 390 } });
+  const page = await fresh(t, "", { viewport: { width: 844, height: 390 } });
   const [rows, last] = [page.locator(".birnn-scroll"), byId(page, "birnn-row-both-answers")];
   await last.scrollIntoViewIfNeeded();
   const [room, box] = [await atRest(rows), await atRest(last)];
@@ -243,7 +246,7 @@ test("on a phone on its side the rows are there", async (t) => {
 });
 
 test("sentences of no and one character, unknown ones, and delays too long are taken with a sentence", async (t) => {
-  const page = await open(t, "&birnn-task=fill");
+  const page = await fresh(t, "&birnn-task=fill");
   const problem = byId(page, "probe-problem");
   await byId(page, "probe-input").fill("");
   await eventually(async () => /at least one character/.test(await problem.textContent()));
@@ -260,7 +263,7 @@ test("sentences of no and one character, unknown ones, and delays too long are t
 
 for (const query of ["&birnn-editing=1&birnn-edit=8", "&birnn-task=fill"]) {
   test(`nothing is cut off and nothing hard to read: ${query}`, async (t) => {
-    const page = await open(t, query);
+    const page = await fresh(t, query);
     await byId(page, "more").locator("> summary").click();
     await fitsEverywhere(page);
   });

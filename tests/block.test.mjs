@@ -35,6 +35,19 @@ async function opened(t, query = "&view=stream", options = {}) {
   return page;
 }
 
+/** Opens it with models that are hardly trained, where it is not about what they learned. */
+async function fresh(t, query = "&view=stream", options = {}) {
+  const page = await site.open(t, `?chapter=block&step=1${query}`, options);
+  await begun(page);
+  return page;
+}
+
+/** Waits until the models on show have taken a step and rest. */
+async function begun(page) {
+  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+  await paused(page);
+}
+
 const value = async (page, id) => Number(await byId(page, id).getAttribute("data-value"));
 const choose = (page, name, id) => byId(page, `control-${name}-${id}`).check({ force: true });
 const near = (a, b, most, what) => assert(Math.abs(a - b) <= most, `${what}: ${a} is not ${b}`);
@@ -61,7 +74,7 @@ async function addsUp(page, terms) {
 }
 
 test("each term's size in the stream, and its contributions add up to the chosen logit", async (t) => {
-  const page = await opened(t);
+  const page = await fresh(t);
   await live(page, "block-sizes");
   // Token, position, six attentions, six feed-forwards; and the final norm's offset.
   await addsUp(page, 15);
@@ -93,7 +106,7 @@ test("each term's size in the stream, and its contributions add up to the chosen
 });
 
 test("on a phone the table comes into sight with its beat, and what is worked out with a tap", async (t) => {
-  const page = await opened(t, "&idea=1", { viewport: { width: 390, height: 844 } });
+  const page = await fresh(t, "&idea=1", { viewport: { width: 390, height: 844 } });
   const inSight = (id) => async () => {
     const box = await byId(page, id).boundingBox();
     return box !== null && box.x >= 0 && box.x + box.width <= 391;
@@ -104,7 +117,7 @@ test("on a phone the table comes into sight with its beat, and what is worked ou
 });
 
 test("another token has another logit, and its own contributions", async (t) => {
-  const page = await opened(t);
+  const page = await fresh(t);
   await table(page, "shown", "full");
   const first = await byId(page, "block-contributions").getAttribute("data-token");
   // A bar can be chosen once it has its token.
@@ -116,14 +129,24 @@ test("another token has another logit, and its own contributions", async (t) => 
   await table(page, "token", first);
 });
 
-test("without residuals: the loss stands and the gradient dies", async (t) => {
+test("without residuals the loss stands and the gradient dies; the terms' lines grow with training", async (t) => {
   const page = await opened(t);
   await openView(page, "without");
   await live(page, "block-depth");
   // The default already shows it.
   await eventually(async () => (await value(page, "block-ratio-cut")) < 0.05);
   assert((await value(page, "block-ratio-full")) > 0.5);
+  await openView(page, "growth");
+  await live(page, "block-growth");
+  const readout = byId(page, "block-growth-readout");
+  assert.equal(await readout.locator("li").count(), 14);
+  await numberAt(readout, WARM);
   await train(page, WARM + 150);
+  await numberAt(readout, WARM + 150);
+  // Layers wake early: the axis goes by factors, from step 1.
+  assert.equal(await byId(page, "figure-block-growth").locator('[role="slider"]').getAttribute("aria-valuemin"), "1");
+  await eventually(async () => /embedding: (attn|feed) \d.* at step \d+.* Still longer at step \d+: \d+ of these \d+\./.test(await byId(page, "block-growth-verdict").textContent()));
+  await openView(page, "without");
   await eventually(async () => (await value(page, "block-ratio-cut")) < 0.001);
   assert((await value(page, "block-loss-cut")) > (await value(page, "block-loss-full")) + 0.3);
   assert.match(await byId(page, "block-loss-verdict").textContent(), /the full model is ahead/);
@@ -137,24 +160,10 @@ test("without residuals: the loss stands and the gradient dies", async (t) => {
 });
 
 test("on a phone, what the residuals are for is in sight", async (t) => {
-  const page = await opened(t, "&idea=3", { viewport: { width: 390, height: 844 } });
+  const page = await fresh(t, "&idea=3", { viewport: { width: 390, height: 844 } });
   await live(page, "block-depth");
   const box = await byId(page, "figure-block-depth").boundingBox();
   assert(box.x >= 0 && box.x + box.width <= 390, `from ${box.x}, ${box.width} wide`);
-});
-
-test("the terms' lines grow with training", async (t) => {
-  const page = await opened(t);
-  await openView(page, "growth");
-  await live(page, "block-growth");
-  const readout = byId(page, "block-growth-readout");
-  assert.equal(await readout.locator("li").count(), 14);
-  await numberAt(readout, WARM);
-  await train(page, WARM + 50);
-  await numberAt(readout, WARM + 50);
-  // Layers wake early: the axis goes by factors, from step 1.
-  assert.equal(await byId(page, "figure-block-growth").locator('[role="slider"]').getAttribute("aria-valuemin"), "1");
-  await eventually(async () => /embedding: (attn|feed) \d.* at step \d+.* Still longer at step \d+: \d+ of these \d+\./.test(await byId(page, "block-growth-verdict").textContent()));
 });
 
 test("norms, attention or the feed-forward off, and retrained", async (t) => {
@@ -187,7 +196,7 @@ test("norms, attention or the feed-forward off, and retrained", async (t) => {
 });
 
 test("post-norm: the stream is divided, and its terms still add up", async (t) => {
-  const page = await opened(t, "&block-norm=post");
+  const page = await fresh(t, "&block-norm=post");
   await addsUp(page, 15);
   assert.match(await byId(page, "block-contributions").textContent(), /norms’ offsets β/);
   await byId(page, "block-term-2").click();
@@ -197,7 +206,7 @@ test("post-norm: the stream is divided, and its terms still add up", async (t) =
 });
 
 test("feed-forward with ReLU, both GELUs and SoLU, on the live model's neurons", async (t) => {
-  const page = await opened(t, "&block-activation=relu");
+  const page = await fresh(t, "&block-activation=relu");
   await openView(page, "neurons");
   await live(page, "block-neurons");
   // One curve for one function: the tanh form only where the layer uses it. The axis reaches where all are 0.
@@ -212,12 +221,12 @@ test("feed-forward with ReLU, both GELUs and SoLU, on the live model's neurons",
   await eventually(async () => (await value(page, "block-off")) < 20);
   await openSettings(page);
   await choose(page, "block-activation", "gelu-tanh");
-  await warm(page);
+  await begun(page);
   await eventually(async () => (await byId(page, "block-forms").count()) === 1);
   const forms = await value(page, "block-forms");
   assert(forms > 1e-5 && forms < 1e-3, `${forms}`);
   await choose(page, "block-activation", "solu");
-  await warm(page);
+  await begun(page);
   await eventually(async () => /SoLU/.test(await byId(page, "figure-block-neurons").textContent()));
   // Two positions: the same sum, another output.
   await eventually(async () => /position 24.*position 18/.test(await byId(page, "block-neurons-readout").textContent()));
@@ -245,7 +254,7 @@ test("dropout is an ensemble: the mean of sub-networks is nearer than each of th
 });
 
 test("empty sentences, unknown characters and links with nonsense do no harm", async (t) => {
-  const page = await opened(t, "&block-position=24&block-term=15");
+  const page = await fresh(t, "&block-position=24&block-term=15");
   await byId(page, "probe-input").fill("");
   await eventually(async () => /no text to look at/.test(await byId(page, "probe-problem").textContent()));
   for (const text of ["a", "𝄞𝄞𝄞", "a much longer sentence than the model can read at once"]) {
@@ -255,12 +264,12 @@ test("empty sentences, unknown characters and links with nonsense do no harm", a
     await eventually(async () => (await byId(page, "probe-problem").textContent()) === "");
     await addsUp(page, 15);
   }
-  const other = await opened(t, "&block-token=4000");
+  const other = await fresh(t, "&block-token=4000");
   await eventually(async () => /There is no token 4000/.test(await byId(other, "probe-problem").textContent()));
 });
 
 test("the check is answered from the live model", async (t) => {
-  const page = await opened(t);
+  const page = await fresh(t);
   await byId(page, "check-block").scrollIntoViewIfNeeded();
   for (let round = 0; round < 2; round++) {
     // Another question, when its answer comes, takes a guess back.
@@ -279,7 +288,7 @@ test("the check is answered from the live model", async (t) => {
 });
 
 test("the ideas step through, each with its stage", async (t) => {
-  const page = await opened(t);
+  const page = await fresh(t);
   const titles = new Set();
   for (const [before, view] of ["stream", "stream", "without", "stream", "without", "growth", "neurons", "dropout"].entries()) {
     await page.keyboard.press("PageDown");
@@ -293,7 +302,7 @@ test("the ideas step through, each with its stage", async (t) => {
 });
 
 test("everything can be done by keyboard", async (t) => {
-  const page = await opened(t);
+  const page = await fresh(t);
   await byId(page, "block-term-3").focus();
   await page.keyboard.press("Enter");
   await byId(page, "block-arithmetic").waitFor();
@@ -318,7 +327,7 @@ test("everything can be done by keyboard", async (t) => {
 });
 
 test("every view's tab opens it, and its figures live", async (t) => {
-  const page = await opened(t);
+  const page = await fresh(t);
   for (const [view, figures] of [
     ["without", ["block-loss", "block-depth"]],
     ["neurons", ["block-neurons"]],

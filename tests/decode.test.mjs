@@ -19,6 +19,9 @@ async function open(t, view = "choose", query = SMALL, options = {}) {
   return page;
 }
 
+/** A model that is hardly trained, where it is not about what it learned. */
+const FRESH = `${SMALL}&step=1`;
+
 const text = (page, id) => byId(page, id).textContent();
 const sentence = (page) => byId(page, "probe-input").inputValue();
 const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
@@ -56,8 +59,8 @@ function worked(logits, { temperature, topk, topp, minp }) {
 }
 
 test("shares follow from the logits, under every cut", async (t) => {
-  const page = await open(t, "choose", `${SMALL}&temperature=1`);
-  await train(page, HEAD_START + 30);
+  const page = await open(t, "choose", `${FRESH}&temperature=1`);
+  await train(page, 31);
   await settled(page);
   const settings = { temperature: 1, topk: 0, topp: 1, minp: 0 };
   for (const [name, value] of [["temperature", 0.5], ["topk", 7], ["topp", 0.8], ["minp", 0.3]]) {
@@ -123,7 +126,7 @@ test("the lab begins with its writing, also of a model that is trained, and with
 });
 
 test("one press writes the character that the number falls on", async (t) => {
-  const page = await open(t, "choose", `${SMALL}&temperature=1`);
+  const page = await open(t, "choose", `${FRESH}&temperature=1`);
   for (let i = 0; i < 3; i++) {
     const before = await sentence(page);
     const [chosen] = (await table(page, "decode")).filter((row) => row.chosen);
@@ -151,7 +154,7 @@ test("one press writes the character that the number falls on", async (t) => {
 });
 
 test("what is written is seen, however long the sentence is", async (t) => {
-  const page = await open(t, "choose", `${SMALL}&temperature=1`);
+  const page = await open(t, "choose", `${FRESH}&temperature=1`);
   const beyond = () => byId(page, "probe-input").evaluate(({ parentElement: strip }) => ({
     before: strip.scrollLeft, after: strip.scrollWidth - strip.clientWidth - strip.scrollLeft,
   }));
@@ -175,7 +178,7 @@ test("what is written is seen, however long the sentence is", async (t) => {
 });
 
 test("on a phone no picture makes its view grow, and the sliders stay in sight", async (t) => {
-  const page = await open(t, "choose", SMALL, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+  const page = await open(t, "choose", FRESH, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
   for (const view of ["choose", "beside", "tree", "surprise", "cache"]) {
     await chooseView(page, view);
     await live(page, { choose: "decode" }[view] ?? view);
@@ -206,9 +209,10 @@ test("on a phone no picture makes its view grow, and the sliders stay in sight",
 });
 
 test("on a phone the line that is drawn on is above the sliders where the story tells of it", async (t) => {
+  const page = await site.open(t, `?chapter=decode${FRESH}&idea=2`, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+  await live(page, "decode");
   for (const [width, height] of [[390, 844], [320, 640]]) {
-    const page = await site.open(t, `?chapter=decode${SMALL}&idea=2`, { viewport: { width, height }, isMobile: true, hasTouch: true });
-    await live(page, "decode");
+    await page.setViewportSize({ width, height });
     // The line is at the foot of the picture.
     await eventually(() => page.evaluate(() => {
       const box = (selector) => document.querySelector(selector).getBoundingClientRect();
@@ -219,7 +223,7 @@ test("on a phone the line that is drawn on is above the sliders where the story 
 });
 
 test("the picture is read by keyboard alone", async (t) => {
-  const page = await open(t);
+  const page = await open(t, "choose", FRESH);
   await byId(page, "decode-picture").focus();
   await eventually(async () => (await text(page, "decode-readout")).includes("logit"), "the first row is read");
   const seen = new Set();
@@ -252,6 +256,7 @@ test("seven ways go on with the same sentence, and the same link writes the same
   const mean = (rows) => sum(rows.map((row) => row.surprise)) / rows.length;
   assert(mean(ways["Greedy (0)"]) < mean(ways["Unchanged (1)"]), "greedy is less surprising");
   assert(mean(ways["Unchanged (1)"]) < mean(ways["Hot (1.6)"]), "hot is more surprising");
+  await page.close();
   const again = await open(t, "beside", `${SMALL}&step=30&temperature=0.8`);
   await eventually(async () => (await text(again, "decode-step")).includes("step 30"), "of the trained model");
   assert.deepEqual(await done(again), ways);
@@ -301,7 +306,7 @@ test("the tree multiplies its shares, opens and closes, and compares the searche
 });
 
 test("a link to a step is not run over by the steps that a model takes by itself", async (t) => {
-  for (let i = 0; i < 3; i++) {
+  for (let i = 0; i < 2; i++) {
     const page = await site.open(t, `?chapter=decode&view=surprise${SMALL}&step=1`);
     // The slower the page, the more happens between the engine's messages.
     const session = await page.context().newCDPSession(page);
@@ -343,7 +348,7 @@ test("any text is read with the surprise of each character", async (t) => {
 });
 
 test("a cache leaves one row to compute, until the context is full", async (t) => {
-  const page = await open(t, "cache");
+  const page = await open(t, "cache", FRESH);
   await byId(page, "probe-input").fill("the cat");
   await eventually(async () => (await table(page, "cache")).length === 7, "seven rows");
   let rows = await table(page, "cache");
@@ -368,12 +373,12 @@ test("a cache leaves one row to compute, until the context is full", async (t) =
   await byId(page, "decode-race").click();
   await eventually(async () => /With the cache \d+ characters a second, without it \d+: /.test(await text(page, "cache-note")), "measured");
   // A model that looks ahead has nothing to keep.
-  const ahead = await site.open(t, `?chapter=decode&view=cache&attends=full${SMALL}`);
-  await eventually(async () => (await text(ahead, "cache-note")).includes("choose a causal mask"), "why not");
+  await page.goto(`${site.url}?chapter=decode&view=cache&attends=full${FRESH}`);
+  await eventually(async () => (await text(page, "cache-note")).includes("choose a causal mask"), "why not");
 });
 
 test("no task of the page takes 50 ms while each view follows the training", async (t) => {
-  const page = await open(t, "choose", SMALL, { own: true });
+  const page = await open(t, "choose", FRESH, { own: true });
   await byId(page, "train-toggle").click();
   await staysFree(t, site, page, async () => {
     for (const view of ["beside", "tree", "surprise", "cache", "choose"]) {
@@ -430,7 +435,7 @@ test("where tokens need not be characters, one sees where each ends", async (t) 
 });
 
 test("where each token is a character, nothing is colored", async (t) => {
-  const page = await open(t, "surprise");
+  const page = await open(t, "surprise", FRESH);
   assert.deepEqual(await grounds(page, "surprise"), []);
   await chooseView(page, "tree");
   await live(page, "tree");

@@ -89,7 +89,7 @@ test("each unit's cell state has its own scale, and none is framed before one is
   const figure = byId(page, "figure-gates-cells");
   await eventually(async () => (await figure.locator(".scale-beyond").textContent()) === "Each row has its own scale.");
   assert.match(await figure.locator(".scale-ticks").innerText(), /^−largest\s+0\s+largest$/);
-  assert.match(await figure.locator(".figure-title").textContent(), /^c, cell state\. Every unit at every character$/);
+  assert.match(await figure.locator(".figure-title").textContent(), /^c, cell state\. Each row is one unit$/);
   assert.equal(await figure.locator(".matrix-lit").count(), 0);
   // The scale of the row that is read has numbers, which hold its largest.
   const [, , c] = numbers(await readCell(page, 3, 7));

@@ -104,7 +104,7 @@ test("the words that occur in its text stand out, and their share is theirs", as
   const real = all.filter((word) => known.has(word));
   assert(real.length > 0 && real.length < all.length, `${real.length} of ${all.length}`);
   assert.deepEqual((await sample.locator("b").allTextContents()).flatMap(words), real);
-  assert.match(await byId(page, "writing-real").textContent(), new RegExp(`^${Math.round((100 * real.length) / all.length)}% of its words are real`));
+  assert.match(await byId(page, "writing-real").textContent(), new RegExp(`^${Math.round((100 * real.length) / all.length)}% of its words are in its text`));
   // Names do not come again, so new ones are no mistake.
   await openSettings(page, "source");
   await byId(page, "corpus-names").click();
@@ -151,13 +151,18 @@ function slowWorkers(milliseconds) {
   Object.defineProperty(Worker.prototype, "onmessage", { ...usual, set });
 }
 
-test("training makes nothing in the story anew", async (t) => {
+test("Step takes exactly one step, and training makes nothing in the story anew", async (t) => {
   const page = await site.open(t, SMALL);
   await live(page, "attention");
   await page.locator(".try-list").waitFor();
   const parts = page.locator(".try-list, .check");
   const count = await parts.evaluateAll((parts) => parts.map((part) => (part.dataset.kept = "yes")).length);
   assert(count > 2, `${count} parts are there`);
+  for (const step of [1, 2, 3]) {
+    await byId(page, "train-step").click();
+    await shownStep(page, step);
+    assert.equal(await number(page, "loss-step"), step);
+  }
   await train(page, 10);
   assert.equal(await page.locator('[data-kept="yes"]').count(), count);
 });
@@ -223,19 +228,17 @@ test("a press on Train before the engine has its model is not lost, and can be t
   await says("Keep training");
 });
 
-test("Step takes exactly one step", async (t) => {
+test("pointing at a token lights its row, and hovering a cell reads the weight that is exported", async (t) => {
   const page = await site.open(t, SMALL);
   await live(page, "attention");
-  for (const step of [1, 2, 3]) {
-    await byId(page, "train-step").click();
-    await shownStep(page, step);
-    assert.equal(await number(page, "loss-step"), step);
-  }
-});
+  await byId(page, "token-4").hover();
+  const untrained = await exported(page, "attention");
+  await byId(page, "token-4").hover();
+  const keys = await byId(page, "attention-top-keys").textContent();
+  const top = `${(100 * Math.max(...untrained.values[4])).toFixed(1)}%`;
+  assert(keys.includes(top), `${keys} has no ${top}`);
+  assert(keys.includes(untrained.axes[0].labels[4]), keys);
 
-test("hovering a cell reads the weight that is exported", async (t) => {
-  const page = await site.open(t, SMALL);
-  await live(page, "attention");
   await train(page, 30);
   const heatmap = byId(page, "attention-heatmap");
   await heatmap.scrollIntoViewIfNeeded();
@@ -250,18 +253,6 @@ test("hovering a cell reads the weight that is exported", async (t) => {
   const { values } = await exported(page, "attention");
   assert.equal(Number(weight), values[query][key]);
   assert(shown.includes(values[query][key].toFixed(4)), `${shown} has no ${values[query][key].toFixed(4)}`);
-});
-
-test("pointing at a token lights its row", async (t) => {
-  const page = await site.open(t, SMALL);
-  await live(page, "attention");
-  await byId(page, "token-4").hover();
-  const { values, axes } = await exported(page, "attention");
-  await byId(page, "token-4").hover();
-  const keys = await byId(page, "attention-top-keys").textContent();
-  const top = `${(100 * Math.max(...values[4])).toFixed(1)}%`;
-  assert(keys.includes(top), `${keys} has no ${top}`);
-  assert(keys.includes(axes[0].labels[4]), keys);
 });
 
 test("everything works by keyboard alone", async (t) => {
@@ -313,7 +304,9 @@ test("a link replays a run exactly", async (t) => {
       await shownStep(page, step);
     }
     await openView(page, "loss");
-    return JSON.stringify((await exported(page, "loss")).values);
+    const { values } = await exported(page, "loss");
+    await page.close();
+    return JSON.stringify(values);
   };
   const [first, second] = [await losses(), await losses()];
   assert(first.length > 50, first);

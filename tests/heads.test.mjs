@@ -20,13 +20,16 @@ const site = useSite();
 const WARM = 150;
 
 /** Opens the chapter and waits until its model has taken its first steps and rests. */
-async function open(t, query = "", options = {}) {
-  const page = await site.open(t, `?chapter=heads${query}`, options);
+async function open(t, query = "", options = {}, steps = WARM) {
+  const page = await site.open(t, `?chapter=heads${steps === WARM ? "" : `&step=${steps}`}${query}`, options);
   await live(page, "attention");
-  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+  await numberUntil(page, "loss-step", (step) => step >= steps, `at least ${steps}`);
   await paused(page);
   return page;
 }
+
+/** The same with a model that is hardly trained, where it is not about what it learned. */
+const fresh = (t, query, options) => open(t, query, options, 1);
 
 const stat = (page, layer, head, name) => byId(page, `heads-row-${layer}-${head}`).locator(`[data-stat="${name}"]`);
 const value = async (page, layer, head, name) => Number(await stat(page, layer, head, name).getAttribute("title"));
@@ -40,7 +43,7 @@ async function costs(page) {
 }
 
 test("every view is of the living model", async (t) => {
-  const page = await open(t);
+  const page = await fresh(t);
   for (const [view, figures] of [
     ["heads", ["heads"]],
     ["training", ["heads-shares", "heads-entropy", "heads-distance"]],
@@ -132,7 +135,7 @@ test("switching heads off: several at once, with the change of the loss", async 
 });
 
 test("a cell of the enlarged head is worked out, and a link opens it", async (t) => {
-  const page = await open(t, "&heads-layer=1&heads-head=2&heads-query=10&heads-key=9");
+  const page = await fresh(t, "&heads-layer=1&heads-head=2&heads-query=10&heads-key=9");
   const inspector = byId(page, "cell-inspector");
   await inspector.waitFor();
   assert.deepEqual([await inspector.getAttribute("data-query"), await inspector.getAttribute("data-key")], ["9", "8"]);
@@ -189,7 +192,7 @@ test("the check's answer is measured", async (t) => {
 });
 
 test("by keyboard alone: choose, switch off, work a cell out", async (t) => {
-  const page = await open(t);
+  const page = await fresh(t);
   await openView(page, "heads");
   await byId(page, "heads-switch").focus();
   await page.keyboard.press("Enter");
@@ -209,7 +212,7 @@ test("by keyboard alone: choose, switch off, work a cell out", async (t) => {
 });
 
 test("long and short sentences, three heads, and text too short to measure on", async (t) => {
-  const page = await open(t);
+  const page = await fresh(t);
   await byId(page, "probe-input").fill("abcdefgh".repeat(64));
   await eventually(async () => /Cut to its first 400/.test(await byId(page, "probe-note").textContent()));
   await eventually(async () => /has 400 characters.*its last 64/.test(await byId(page, "probe-note").textContent()));

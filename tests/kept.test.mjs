@@ -77,6 +77,7 @@ test("after a reload the run goes on where it was, to the same losses", async (t
   await ready(straight);
   await stepTo(straight, 9);
   const wanted = await loss(straight);
+  await straight.close();
 
   const page = await site.open(t, SMALL);
   await ready(page);
@@ -137,24 +138,24 @@ test("the moments of a run outlive the engine and the page, bit for bit", async 
   const page = await site.open(t, SMALL);
   await ready(page);
   const seen = [(await exported(page, "attention")).values];
-  for (let step = 1; step <= 5; step++) {
+  for (let step = 1; step <= 3; step++) {
     await stepTo(page, step);
     seen.push((await exported(page, "attention")).values);
   }
   seen.pop();
-  await kept(page, 5);
-  await eventually(async () => (await moments(page)).join() === "0,1,2,3,4", async () => `${await moments(page)}`);
+  await kept(page, 3);
+  await eventually(async () => (await moments(page)).join() === "0,1,2", async () => `${await moments(page)}`);
   await closeSettings(page);
   // A fresh engine has them from there.
-  await crash(page, "has taken over with the model as it was at step 5");
-  await recorded(page, 6);
+  await crash(page, "has taken over with the model as it was at step 3");
+  await recorded(page, 4);
   await seenAgain(page, seen);
   await closeNotices(page);
   await page.reload();
   await ready(page);
   await byId(page, "kept-continue").click();
-  await numberUntil(page, "loss-step", (step) => step === 5, "5");
-  await recorded(page, 6);
+  await numberUntil(page, "loss-step", (step) => step === 3, "3");
+  await recorded(page, 4);
   await seenAgain(page, seen);
 
   // They go with their run, and come back with it.
@@ -163,16 +164,16 @@ test("the moments of a run outlive the engine and the page, bit for bit", async 
   await byId(page, "kept-run").getByRole("button", { name: "Delete" }).click();
   await eventually(async () => !(await files(page, "moments")).some((run) => run.name === name), "they are gone");
   await byId(page, "kept-undo").click();
-  await eventually(async () => (await moments(page)).length === 5, "they are back");
+  await eventually(async () => (await moments(page)).length === 3, "they are back");
   // A copy has its own. A damaged one is left out.
   await byId(page, "kept-run").getByRole("button", { name: "Duplicate" }).click();
   await eventually(async () => (await files(page)).length === 2, "it is copied");
   const copy = (await files(page)).find((file) => file.name !== name).name;
-  await eventually(async () => (await files(page, `moments/${copy}`)).length === 5, "with its moments");
-  await rewrite(page, "3", "bytes[bytes.length - 1] ^= 1; return bytes", `moments/${copy}`);
+  await eventually(async () => (await files(page, `moments/${copy}`)).length === 3, "with its moments");
+  await rewrite(page, "2", "bytes[bytes.length - 1] ^= 1; return bytes", `moments/${copy}`);
   await byId(page, "kept-run").filter({ hasText: "Copy of" }).getByRole("button", { name: "Continue" }).click();
   await said(page, "One model was left out because it couldn’t be read.");
-  await recorded(page, 5);
+  await recorded(page, 3);
 });
 
 test("a state that comes while one before it is being written is written after it, to the same file", async (t) => {
@@ -258,7 +259,7 @@ test("a damaged file is said to be one, and the model on show goes on", async (t
   await row.waitFor({ state: "detached" });
 });
 
-test("all that is kept can be deleted, and a deleted run does not come back", async (t) => {
+test("all that is kept can be deleted, and a deleted run neither comes back nor is gone on with", async (t) => {
   const page = await site.open(t, SMALL);
   await ready(page);
   await stepTo(page, 2);
@@ -286,6 +287,13 @@ test("all that is kept can be deleted, and a deleted run does not come back", as
   await ready(page);
   await offer(page).filter({ hasText: "step 1," }).waitFor();
   await eventually(async () => (await files(page)).length === 1, "what was deleted is gone");
+  // One that is offered is deleted in the list.
+  await openSettings(page);
+  await byId(page, "kept-run").getByRole("button", { name: "Delete" }).click();
+  await byId(page, "kept-runs").getByText("None yet.").waitFor();
+  await byId(page, "kept-continue").click();
+  await said(page, "That run is gone");
+  assert.equal(await number(page, "loss-step"), 0);
 });
 
 test("a run is renamed, copied, and deleted, and comes back where that was a mistake", async (t) => {
@@ -358,7 +366,7 @@ test("a run is renamed, copied, and deleted, and comes back where that was a mis
   await numberUntil(page, "loss-step", (step) => step === 4, "4");
 });
 
-test("a run that is brought back has its own date, and its place", async (t) => {
+test("a run that was started over can be brought back with its date and place, and gone on with in the same tab", async (t) => {
   // The page begins three hours ago.
   const early = () => {
     const now = Date.now;
@@ -367,25 +375,32 @@ test("a run that is brought back has its own date, and its place", async (t) => 
   };
   const page = await site.open(t, SMALL, { init: [early] });
   await ready(page);
-  await stepTo(page, 2);
-  await kept(page, 2);
+  await stepTo(page, 3);
+  await kept(page, 3);
   await page.evaluate(() => void (window.moved = 0));
   await byId(page, "start-over").click();
   await numberUntil(page, "loss-step", (step) => step === 0, "0");
   await stepTo(page, 1);
   await kept(page, 1);
+  assert.equal((await files(page)).length, 2);
   const runs = byId(page, "kept-run");
-  const old = runs.filter({ hasText: /step 2,.* 3 hours ago/ });
+  const old = runs.filter({ hasText: /step 3,.* 3 hours ago/ });
   await old.waitFor();
+  assert.doesNotMatch(await old.textContent(), /another tab/);
   await old.getByRole("button", { name: "Delete" }).click();
   await old.waitFor({ state: "detached" });
   await byId(page, "kept-undo").click();
   await old.waitFor();
   // The newer run is first, though its file is the older one now.
   assert.match((await runs.allTextContents())[0], /step 1,/);
+  await old.getByRole("button", { name: "Continue" }).click();
+  await numberUntil(page, "loss-step", (step) => step === 3, "3");
+  await stepTo(page, 4);
+  await kept(page, 4);
+  assert.equal((await files(page)).length, 2);
 });
 
-test("of two readings of the list the one that began later counts", async (t) => {
+test("of two readings of the list the one that began later counts, and a run that is copied costs no other", async (t) => {
   // One reading of the folder is held back, when the test says so.
   const slow = () => {
     const values = FileSystemDirectoryHandle.prototype.values;
@@ -416,6 +431,14 @@ test("of two readings of the list the one that began later counts", async (t) =>
   assert.equal((await files(page)).length, 2);
   await settled(page);
   assert.equal(await runs.count(), 2, "the list of before does not come back");
+
+  for (let count = 3; count <= 12; count++) {
+    await runs.last().getByRole("button", { name: "Duplicate" }).click();
+    await eventually(async () => (await runs.count()) === count, `${count} runs`);
+  }
+  await runs.last().getByRole("button", { name: "Duplicate" }).click();
+  await said(page, "At most 12 runs are kept.");
+  assert.equal((await files(page)).length, 12);
 });
 
 test("two texts of the learner’s own that have one name are told apart", async (t) => {
@@ -442,56 +465,6 @@ test("two texts of the learner’s own that have one name are told apart", async
   await differs.waitFor({ state: "detached" });
 });
 
-test("a run that is copied costs no other", async (t) => {
-  const page = await site.open(t, SMALL);
-  await ready(page);
-  await stepTo(page, 1);
-  await kept(page, 1);
-  const runs = byId(page, "kept-run");
-  for (let count = 2; count <= 12; count++) {
-    await runs.last().getByRole("button", { name: "Duplicate" }).click();
-    await eventually(async () => (await runs.count()) === count, `${count} runs`);
-  }
-  await runs.last().getByRole("button", { name: "Duplicate" }).click();
-  await said(page, "At most 12 runs are kept.");
-  assert.equal((await files(page)).length, 12);
-});
-
-test("a run that is offered and deleted in the list is not gone on with", async (t) => {
-  const page = await site.open(t, SMALL);
-  await ready(page);
-  await stepTo(page, 2);
-  await kept(page, 2);
-  await page.reload();
-  await ready(page);
-  await offer(page).waitFor();
-  await openSettings(page);
-  await byId(page, "kept-run").getByRole("button", { name: "Delete" }).click();
-  await byId(page, "kept-runs").getByText("None yet.").waitFor();
-  await byId(page, "kept-continue").click();
-  await said(page, "That run is gone");
-  assert.equal(await number(page, "loss-step"), 0);
-});
-
-test("a run that was started over can be gone back to, in the same tab", async (t) => {
-  const page = await site.open(t, SMALL);
-  await ready(page);
-  await stepTo(page, 3);
-  await kept(page, 3);
-  await byId(page, "start-over").click();
-  await numberUntil(page, "loss-step", (step) => step === 0, "0");
-  await stepTo(page, 1);
-  await kept(page, 1);
-  assert.equal((await files(page)).length, 2);
-  const before = page.locator('[data-testid="kept-run"]', { hasText: "step 3," });
-  assert.doesNotMatch(await before.textContent(), /another tab/);
-  await before.getByRole("button", { name: "Continue" }).click();
-  await numberUntil(page, "loss-step", (step) => step === 3, "3");
-  await stepTo(page, 4);
-  await kept(page, 4);
-  assert.equal((await files(page)).length, 2);
-});
-
 test("where nothing can be kept the page says so once and trains on", async (t) => {
   const denied = () => {
     const refuse = () => Promise.reject(new DOMException("no", "SecurityError"));
@@ -504,6 +477,7 @@ test("where nothing can be kept the page says so once and trains on", async (t) 
   await notice.waitFor();
   await stepTo(page, 4);
   assert.equal(await notice.count(), 1);
+  await page.close();
 
   const full = () => {
     const refuse = () => Promise.reject(new DOMException("full", "QuotaExceededError"));
@@ -568,6 +542,7 @@ test("a chapter goes on where it was left, to the same losses, with its curve an
   await rests(straight, WARM);
   await stepTo(straight, WARM + 6);
   const [wanted, drawnThen] = [await loss(straight), await curve(straight)];
+  await straight.close();
 
   const page = await site.open(t, RNN);
   await rests(page, WARM);
@@ -721,10 +696,18 @@ test("while a chapter trains it is kept about every ten seconds", async (t) => {
   await left(page).waitFor({ state: "detached" });
 });
 
-test("where an address asks for a step the chapter is trained to it, until it is trained further", async (t) => {
+test("in another page's frame a chapter keeps nothing; to a step in the address it is trained, until it is trained further", async (t) => {
   const page = await site.open(t, RNN);
   await rests(page, WARM);
   await keptAt(page, WARM + 2);
+  const [{ size }] = await files(page, "chapters");
+  await page.goto(new URL(`${RNN}&embed=1`, site.url).href);
+  await rests(page, WARM);
+  await stepTo(page, WARM + 5);
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1500)));
+  assert.equal((await files(page, "chapters"))[0].size, size, "a frame keeps nothing");
+  await page.goto(new URL(RNN, site.url).href);
+  await rests(page, WARM + 2);
   await page.goto(new URL(`${RNN}&step=130`, site.url).href);
   await rests(page, 130);
   await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1500)));
@@ -735,20 +718,6 @@ test("where an address asks for a step the chapter is trained to it, until it is
   await page.reload();
   await rests(page, 131);
   await left(page).waitFor();
-});
-
-test("a chapter in another page's frame goes on from nothing and keeps nothing", async (t) => {
-  const page = await site.open(t, RNN);
-  await rests(page, WARM);
-  await keptAt(page, WARM + 2);
-  const [{ size }] = await files(page, "chapters");
-  await page.goto(new URL(`${RNN}&embed=1`, site.url).href);
-  await rests(page, WARM);
-  await stepTo(page, WARM + 5);
-  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1500)));
-  assert.equal((await files(page, "chapters"))[0].size, size);
-  await page.goto(new URL(RNN, site.url).href);
-  await rests(page, WARM + 2);
 });
 
 test("of two tabs with a chapter the last that writes is kept", async (t) => {
@@ -764,20 +733,7 @@ test("of two tabs with a chapter the last that writes is kept", async (t) => {
   await rests(other, WARM + 3);
 });
 
-test("a chapter's damaged file is said to be one, and the chapter begins anew", async (t) => {
-  const page = await site.open(t, RNN);
-  await rests(page, WARM);
-  await keptAt(page, WARM + 2);
-  await rewrite(page, "rnn", "bytes[bytes.length - 5] ^= 1; return bytes;", "chapters");
-  await page.reload();
-  await said(page, "is damaged, so its training starts over");
-  await rests(page, WARM);
-  await keptAt(page, WARM + 1);
-  await page.reload();
-  await rests(page, WARM + 1);
-});
-
-test("the list of runs says what chapters take up, and deletes them with the rest", async (t) => {
+test("the list of runs says what chapters take up and deletes them with the rest; a damaged file is said to be one", async (t) => {
   const page = await site.open(t, RNN);
   await rests(page, WARM);
   await keptAt(page, WARM + 2);
@@ -793,6 +749,13 @@ test("the list of runs says what chapters take up, and deletes them with the res
   await byId(page, "kept-chapters").waitFor();
   await page.goto(new URL(RNN, site.url).href);
   await rests(page, WARM + 2);
+  await rewrite(page, "rnn", "bytes[bytes.length - 5] ^= 1; return bytes;", "chapters");
+  await page.reload();
+  await said(page, "is damaged, so its training starts over");
+  await rests(page, WARM);
+  await keptAt(page, WARM + 1);
+  await page.reload();
+  await rests(page, WARM + 1);
 });
 
 test("where nothing can be kept a chapter says so once and trains on", async (t) => {

@@ -58,6 +58,7 @@ test("a model that was saved goes on elsewhere, to the same losses", async (t) =
   assert.equal(Object.keys(whole.head).length - 1, 3 * (Object.keys(bare.head).length - 1));
   await stepTo(page, 9);
   const wanted = await loss(page);
+  await page.close();
 
   // Another page, with another model and the same text.
   const other = await opened(t, "?layers=2&heads=4&width=32&context=16&batch=2&seed=9&workers=1&device=cpu");
@@ -79,7 +80,8 @@ test("a model is opened with the built-in text that it learned, which stays whil
   await stepTo(page, 4);
   const { name, bytes } = await saved(page, true);
   await stepTo(page, 6);
-  const wanted = await loss(page);
+  const [wanted, probe] = [await loss(page), await byId(page, "probe-input").inputValue()];
+  await page.close();
   const other = await opened(t);
   const text = byId(other, "source-open");
   assert.match(await text.textContent(), /Tales/);
@@ -88,7 +90,7 @@ test("a model is opened with the built-in text that it learned, which stays whil
   await eventually(async () => (await text.textContent()).includes("Names"), "the text it learned");
   await closeSettings(other);
   await settled(other);
-  assert.equal(await byId(other, "probe-input").inputValue(), await byId(page, "probe-input").inputValue());
+  assert.equal(await byId(other, "probe-input").inputValue(), probe);
   const { labels } = (await exported(other, "attention")).axes[0];
   assert(labels.length > 1 && !labels.includes("\ufffd"), `it knows its text: ${labels}`);
   await stepTo(other, 6);
@@ -105,16 +107,17 @@ test("a model whose text is not here says so before it trains on another", async
   await settled(page);
   await stepTo(page, 2);
   const { name, bytes } = await saved(page, true);
-  const other = await opened(t);
-  await choose(other, { name, mimeType: "", buffer: bytes });
-  await said(other, "This model learned “numbers.txt”, a text that is not in its file. Training goes on with the text of this page, “Tales”; characters that the model doesn’t know become □.");
-  await numberUntil(other, "loss-step", (step) => step === 2, "2");
   // Its own page has the text: nothing is to be said.
   await closeNotices(page);
   await stepTo(page, 3);
   await choose(page, { name, mimeType: "", buffer: bytes });
   await numberUntil(page, "loss-step", (step) => step === 2, "2");
   assert.equal(await page.locator('[data-testid="notice"]', { hasText: "not in its file" }).count(), 0);
+  await page.close();
+  const other = await opened(t);
+  await choose(other, { name, mimeType: "", buffer: bytes });
+  await said(other, "This model learned “numbers.txt”, a text that is not in its file. Training goes on with the text of this page, “Tales”; characters that the model doesn’t know become □.");
+  await numberUntil(other, "loss-step", (step) => step === 2, "2");
 });
 
 test("a model that reads byte pairs is saved with its tokenizer, and goes on to the same losses", async (t) => {
@@ -127,6 +130,7 @@ test("a model that reads byte pairs is saved with its tokenizer, and goes on to 
   assert.deepEqual(file.head["transformer.wte.weight"].shape, [296, 16]);
   await stepTo(page, 6);
   const wanted = await loss(page);
+  await page.close();
   // Another page reads characters, until the file says otherwise.
   const other = await opened(t);
   await choose(other, { name: file.name, mimeType: "", buffer: file.bytes });
@@ -139,7 +143,7 @@ test("a model that reads byte pairs is saved with its tokenizer, and goes on to 
   assert(labels.some((label) => label.length > 1), `${labels}`);
 });
 
-test("an untrained model can be saved, and what the file leaves out begins anew", async (t) => {
+test("an untrained model can be saved, and what the file leaves out begins anew; dropped as text it is a model too", async (t) => {
   const page = await opened(t);
   const untrained = await saved(page, false);
   assert.equal(untrained.name, "unroll-step-0.safetensors");
@@ -150,6 +154,9 @@ test("an untrained model can be saved, and what the file leaves out begins anew"
   await closeSettings(page);
   await stepTo(page, 3);
   assert.equal(await loss(page), wanted);
+  await openSettings(page, "source");
+  await byId(page, "text-open").setInputFiles({ name: untrained.name, mimeType: "", buffer: untrained.bytes });
+  await numberUntil(page, "loss-step", (step) => step === 0, "0");
 });
 
 test("a file that transformers wrote is opened, and bets as PyTorch does", async (t) => {
@@ -207,16 +214,6 @@ test("what can't be opened is refused with a reason, and the model on show goes 
   await stepTo(page, 4);
 });
 
-test("a model among the files that are dropped as text is opened as a model", async (t) => {
-  const page = await opened(t);
-  await stepTo(page, 2);
-  const { name, bytes } = await saved(page, true);
-  await stepTo(page, 4);
-  await openSettings(page, "source");
-  await byId(page, "text-open").setInputFiles({ name, mimeType: "", buffer: bytes });
-  await numberUntil(page, "loss-step", (step) => step === 2, "2");
-});
-
 /** A chapter at rest, with its figure drawn. */
 async function atRest(t, query) {
   const page = await site.open(t, query);
@@ -239,6 +236,7 @@ test("a chapter's models that were saved go on elsewhere, to the same losses", a
   assert.deepEqual([...models].sort(), ["elman", "lstm"]);
   await stepTo(page, at + 3);
   const wanted = await loss(page);
+  await page.close();
 
   // Another page, on another chapter, with another text.
   const other = await atRest(t, "?chapter=bigram");
@@ -254,6 +252,7 @@ test("a chapter's models that were saved go on elsewhere, to the same losses", a
 test("a chapter's file that does not fit changes nothing", async (t) => {
   const first = await atRest(t, "?chapter=rnn&rnn-hidden=8");
   const { bytes } = await saved(first, false);
+  await first.close();
   const renamed = Buffer.from(bytes);
   renamed.write("elmam.", renamed.indexOf("elman."));
   const nan = Buffer.from(bytes);
@@ -283,6 +282,7 @@ test("the lab's file is opened from a chapter, whether the lab was visited or no
   const { name, bytes } = await saved(page, true);
   await stepTo(page, 4);
   const wanted = await loss(page);
+  await page.close();
   for (const visits of [false, true]) {
     const other = await atRest(t, visits ? "?device=cpu" : "?chapter=rnn&device=cpu");
     if (visits) {
@@ -299,6 +299,7 @@ test("the lab's file is opened from a chapter, whether the lab was visited or no
     await eventually(async () => (await byId(other, "settings-open").textContent()).includes("1 layer, 2 heads, 16 wide"));
     await stepTo(other, 4);
     assert.equal(await loss(other), wanted);
+    await other.close();
   }
 });
 

@@ -211,10 +211,10 @@ test("the same seed gives the losses of the tab within rounding", async (t) => {
     const query = `${SMALL}&workers=${workers}`;
     const runs = [];
     for (const address of [withSettings(link, query), `?${query}&device=cpu`]) {
-      const page = await opened(t, address);
+      const page = await opened(t, address, { own: address.startsWith("http") });
       await train(page, 60);
       runs.push((await losses(page)).slice(0, 60).map(([, loss]) => loss));
-      await page.context().close();
+      await page.close();
     }
     const [native, tab] = runs;
     // Natively a product and a sum are rounded together (FMA), which wasm can't; the difference grows with

@@ -48,37 +48,42 @@ async function losses(page, steps) {
 /** The dedicated workers of a page but its first engine. */
 const helpers = (page) => page.workers().slice(1);
 
+/** The losses of the first 60 steps, taken by so many workers on a page of their own. */
+async function run(t, workers) {
+  const page = await site.open(t, `${SMALL}&workers=${workers}`);
+  await live(page, "attention");
+  assert.equal(page.workers().length, 1, "no helper starts before training does");
+  await byId(page, "train-toggle").click();
+  await running(page);
+  await working(page, workers - 1);
+  await byId(page, "train-toggle").click();
+  await paused(page);
+  const run = await losses(page, 60);
+  assert.equal(run.whole.workers, workers);
+  assert.equal(page.workers().length, workers);
+  await page.close();
+  return run.losses;
+}
+
+const runs = new Map();
+
+/** The same of undisturbed workers, taken once for all tests of this file. */
+async function usual(t, workers) {
+  if (!runs.has(workers)) runs.set(workers, await run(t, workers));
+  return runs.get(workers);
+}
+
 test("one, two and three workers have the same curve, and each its own to the bit", async (t) => {
-  const runs = new Map();
-  for (const workers of [1, 2, 3, 3]) {
-    const page = await site.open(t, `${SMALL}&workers=${workers}`);
-    await live(page, "attention");
-    assert.equal(page.workers().length, 1, "no helper starts before training does");
-    await byId(page, "train-toggle").click();
-    await running(page);
-    await working(page, workers - 1);
-    await byId(page, "train-toggle").click();
-    await paused(page);
-    const run = await losses(page, 40);
-    assert.equal(run.whole.workers, workers);
-    assert.equal(page.workers().length, workers);
-    const before = runs.get(workers);
-    if (before) assert.deepEqual(run.losses, before, `${workers} workers, twice`);
-    runs.set(workers, run.losses);
-    await page.context().close();
-  }
+  const one = await usual(t, 1);
   for (const workers of [2, 3]) {
-    const apart = runs.get(workers).slice(0, 20).map((loss, i) => Math.abs(loss - runs.get(1)[i]));
+    const apart = (await usual(t, workers)).slice(0, 20).map((loss, i) => Math.abs(loss - one[i]));
     assert(Math.max(...apart) < 1e-5, `${workers} workers are ${Math.max(...apart)} off`);
   }
+  assert.deepEqual(await run(t, 3), await usual(t, 3), "3 workers, twice");
 });
 
 test("a helper that dies is made up for, with a sentence and the same numbers", async (t) => {
-  const undisturbed = await site.open(t, `${SMALL}&workers=3`);
-  await live(undisturbed, "attention");
-  const expected = await losses(undisturbed, 60);
-  await undisturbed.context().close();
-
+  const expected = await usual(t, 3);
   const page = await site.open(t, `${SMALL}&workers=3`, { allow: [/boom/] });
   await live(page, "attention");
   await byId(page, "train-toggle").click();
@@ -96,20 +101,13 @@ test("a helper that dies is made up for, with a sentence and the same numbers", 
   await byId(page, "train-toggle").click();
   await paused(page);
   const { values } = await curve(page);
-  assert.deepEqual(values.slice(0, 60).map((point) => point[1]), expected.losses);
+  assert.deepEqual(values.slice(0, 60).map((point) => point[1]), expected);
   assert.equal(await pool(page).getAttribute("data-lost"), "2");
 });
 
 test("where no helper can be started the run is the same", async (t) => {
-  const usual = await site.open(t, `${SMALL}&workers=2`);
-  await live(usual, "attention");
-  const expected = await losses(usual, 30);
-  await usual.context().close();
-
-  const context = await site.browser.newContext();
-  t.after(() => context.close());
-  const page = await context.newPage();
-  await page.addInitScript(() => {
+  const expected = await usual(t, 2);
+  const alone = () => {
     let started = 0;
     window.Worker = class extends Worker {
       constructor(...given) {
@@ -117,11 +115,11 @@ test("where no helper can be started the run is the same", async (t) => {
         super(...given);
       }
     };
-  });
-  await page.goto(new URL(`${SMALL}&workers=2`, site.url).href);
+  };
+  const page = await site.open(t, `${SMALL}&workers=2`, { init: [alone] });
   await live(page, "attention");
   const run = await losses(page, 30);
-  assert.deepEqual(run.losses, expected.losses);
+  assert.deepEqual(run.losses, expected.slice(0, 30));
   await page.locator('[data-testid="notice"]', { hasText: "did not allow" }).waitFor();
 });
 

@@ -27,6 +27,14 @@ async function trained(t, view, query = "") {
   return page;
 }
 
+/** The chapter with models that are hardly trained, where it is not about what they learned. */
+async function opened(t, view, query = "") {
+  const page = await site.open(t, `?chapter=position&step=1&view=${view}${query}`);
+  await numberUntil(page, "loss-step", (step) => step === 1, "1");
+  await paused(page);
+  return page;
+}
+
 /** What stands behind a shown number. */
 async function exact(page, id) {
   return Number(await byId(page, id).getAttribute("data-value"));
@@ -34,20 +42,8 @@ async function exact(page, id) {
 
 const right = (page, encoding, length) => exact(page, `position-right-${encoding}-${length}`);
 
-test("two views share a tab, and the keyboard goes between them", async (t) => {
-  const page = await trained(t, "models");
-  await byId(page, "switch-models").focus();
-  for (const [key, view] of [["ArrowRight", "longer"], ["ArrowLeft", "models"]]) {
-    await page.keyboard.press(key);
-    await page.locator(`.view[data-view="${view}"]`).waitFor();
-    await page.waitForFunction((id) => document.activeElement?.id === id, `switch-${view}`);
-    await eventually(() => parameter(page, "view") === view);
-    assert.equal(await byId(page, "view-models").getAttribute("aria-selected"), "true");
-  }
-});
-
-test("every tab shows its figures, alive", async (t) => {
-  const page = await trained(t, "encoding");
+test("every tab shows its figures, alive; where two views share one, the keyboard goes between them", async (t) => {
+  const page = await opened(t, "encoding");
   const shown = {
     reading: ["position-attention"],
     encoding: ["encoding", "clock"],
@@ -69,6 +65,15 @@ test("every tab shows its figures, alive", async (t) => {
   await live(page, "position-swamping");
   await byId(page, "position-encoding-alibi").check();
   await live(page, "position-scores");
+  await openView(page, "models");
+  await byId(page, "switch-models").focus();
+  for (const [key, view] of [["ArrowRight", "longer"], ["ArrowLeft", "models"]]) {
+    await page.keyboard.press(key);
+    await page.locator(`.view[data-view="${view}"]`).waitFor();
+    await page.waitForFunction((id) => document.activeElement?.id === id, `switch-${view}`);
+    await eventually(() => parameter(page, "view") === view);
+    assert.equal(await byId(page, "view-models").getAttribute("aria-selected"), "true");
+  }
 });
 
 test("only models that are told positions learn order, and the fixed code goes on beyond its training", async (t) => {
@@ -110,7 +115,7 @@ test("two symbols trade places: without positions the sum stays, with them it ch
 });
 
 test("the heatmap is of the chosen encoding", async (t) => {
-  const page = await trained(t, "encoding");
+  const page = await opened(t, "encoding");
   const figure = byId(page, "figure-encoding");
   await live(page, "encoding");
   for (const [id, title] of [
@@ -133,7 +138,7 @@ test("the heatmap is of the chosen encoding", async (t) => {
 });
 
 test("on a phone every encoding and the figure that a beat speaks of are in sight", async (t) => {
-  const page = await site.open(t, "?chapter=position&idea=3&view=encoding&position-encoding=integer", {
+  const page = await site.open(t, "?chapter=position&step=1&idea=3&view=encoding&position-encoding=integer", {
     viewport: { width: 390, height: 844 },
   });
   const inSight = async (id) => {
@@ -147,7 +152,7 @@ test("on a phone every encoding and the figure that a beat speaks of are in sigh
 });
 
 test("on a phone that lies on its side the two orders have their rows", async (t) => {
-  const page = await site.open(t, "?chapter=position&idea=2", {
+  const page = await site.open(t, "?chapter=position&step=1&idea=2", {
     viewport: { width: 844, height: 390 }, isMobile: true, hasTouch: true,
   });
   await live(page, "position-sums");
@@ -158,7 +163,7 @@ test("on a phone that lies on its side the two orders have their rows", async (t
 });
 
 test("hands turn with the position, and one turn shifts them all", async (t) => {
-  const page = await trained(t, "turn");
+  const page = await opened(t, "turn");
   await live(page, "clock");
   const said = byId(page, "clock-said");
   // Dragging the slow hand a quarter of a turn: 0.316 rad a position, about 5 positions.
@@ -195,7 +200,7 @@ test("hands turn with the position, and one turn shifts them all", async (t) => 
 });
 
 test("products and scores tell places from offsets", async (t) => {
-  const page = await trained(t, "distance");
+  const page = await opened(t, "distance");
   const verdict = byId(page, "products-verdict");
   await eventually(async () => /same curve/.test(await verdict.textContent()), "sinusoidal");
   assert((await exact(page, "scores-drift")) > 1e-3, "sinusoidal scores know places");
@@ -214,9 +219,15 @@ test("products and scores tell places from offsets", async (t) => {
 });
 
 test("a cell of attention opens its arithmetic, with the keyboard alone", async (t) => {
-  const page = await trained(t, "reading");
+  const page = await opened(t, "reading");
   const grid = byId(page, "figure-position-attention").locator("[tabindex='0']").first();
   await live(page, "position-attention");
+  // Who is right is told by a sign, and how sure a model is by a bar.
+  for (const encoding of ["none", "learned", "rotary"]) {
+    const said = byId(page, `position-answer-${encoding}`);
+    assert.match(await said.getByRole("img").getAttribute("aria-label"), /^(right|wrong)$/);
+    assert.match(await said.textContent(), /^.[✓✗]\d+%$/);
+  }
   await grid.focus();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Enter");
@@ -237,7 +248,7 @@ test("a cell of attention opens its arithmetic, with the keyboard alone", async 
 });
 
 test("what does not fit is said, and the rest stays", async (t) => {
-  const page = await trained(t, "encoding", "&position-width=15&position-length=4&position-number=7");
+  const page = await opened(t, "encoding", "&position-width=15&position-length=4&position-number=7");
   await eventually(async () => /15 can’t be split/.test(await byId(page, "position-problem").textContent()), "odd width");
   assert.equal(await page.locator(".view .figure, .view .field-error").count(), 1, "the sentence, and no empty figures");
   await openView(page, "turn");
@@ -248,7 +259,7 @@ test("what does not fit is said, and the rest stays", async (t) => {
   await openView(page, "models");
   assert((await right(page, "learned", 8)) >= 0);
   // Far out the turn is as exact as before.
-  const far = await trained(t, "turn", "&position-at=1000000&position-k=5000");
+  const far = await opened(t, "turn", "&position-at=1000000&position-k=5000");
   await live(far, "clock");
   await eventually(async () => /PE\(1005000\)/.test(await byId(far, "shift-verdict").textContent()), "far");
   assert((await exact(far, "shift-difference")) < 1e-6);

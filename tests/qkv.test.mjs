@@ -33,6 +33,14 @@ async function opened(t, query = "", options = {}) {
   return page;
 }
 
+/** Opens it with models that are hardly trained, where it is not about what they learned. */
+async function fresh(t, query = "", options = {}) {
+  const page = await site.open(t, `?chapter=qkv&step=1${query}`, options);
+  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+  await paused(page);
+  return page;
+}
+
 const inspector = (page) => byId(page, "cell-inspector");
 const value = async (page, id) => Number(await byId(page, id).getAttribute("data-value"));
 const choose = (page, name, id) => byId(page, `control-${name}-${id}`).check({ force: true });
@@ -65,6 +73,11 @@ test("a cell is open from the start; another is worked out by a click, and the n
   const weight = await value(page, "inspector-weight");
   assert(Math.abs(exponent / sum - weight) < 1.5e-4);
   assert(Number(await byId(page, "inspector-compared").getAttribute("data-apart")) < 1e-3);
+  // The strips show the terms; their numbers come by a press.
+  assert(!(await byId(page, "inspector-terms").isVisible()));
+  await byId(page, "inspector-all-terms").click();
+  await byId(page, "inspector-terms").waitFor();
+  assert.equal(await byId(page, "inspector-terms").locator("tbody tr").count(), 16);
   // Only what is before it is seen: 18 keys.
   await byId(page, "inspector-all-keys").click();
   const keys = page.locator('[data-testid="inspector-row"] tbody tr');
@@ -81,8 +94,13 @@ test("a cell is open from the start; another is worked out by a click, and the n
   await inspector(page).waitFor();
 });
 
-test("keys and values from another text: a rectangle, nothing blocked, rows still add up to 1", async (t) => {
-  const page = await opened(t);
+test("the first sentence fits; keys and values from another text: a rectangle, nothing blocked, rows still add up to 1", async (t) => {
+  const page = await fresh(t);
+  const sentence = await byId(page, "probe-input").inputValue();
+  assert.equal(sentence, "and the fox, who had one");
+  assert.equal([...sentence].length, 24);
+  assert.equal(new URL(page.url()).hash, "", "nobody wrote it");
+  assert.doesNotMatch(await page.locator(".qkv-notes").textContent(), /left out/);
   await choose(page, "qkv-memory", "other");
   await eventually(async () => parameter(page, "qkv-memory") === "other");
   await paused(page);
@@ -98,7 +116,7 @@ test("keys and values from another text: a rectangle, nothing blocked, rows stil
 });
 
 test("the square root: variance grows as d_k, without it softmax saturates and its gradient goes", async (t) => {
-  const page = await opened(t, "&qkv-experiment=scale");
+  const page = await fresh(t, "&qkv-experiment=scale");
   const read = async () => ({
     variance: await value(page, "qkv-variance"),
     scaled: await value(page, "qkv-variance-scaled"),
@@ -154,7 +172,7 @@ test("a causal model without positions learns what came first; one without eithe
 });
 
 test("both layers are timed here and now", async (t) => {
-  const page = await opened(t, "&qkv-experiment=cost");
+  const page = await fresh(t, "&qkv-experiment=cost");
   await eventually(async () => (await byId(page, "qkv-cost").getAttribute("data-count")) === "14", "14 times");
   assert.match(await byId(page, "qkv-cost").textContent(), /the recurrent layer takes \d+\.\d times as long, \d+\.\d\d ms/);
   t.diagnostic(await byId(page, "qkv-cost").textContent());
@@ -165,7 +183,7 @@ test("both layers are timed here and now", async (t) => {
 });
 
 test("each view shows its own figures, and the experiment goes with it", async (t) => {
-  const page = await opened(t);
+  const page = await fresh(t);
   const figures = {
     vectors: ["qkv-queries", "qkv-keys", "qkv-values"],
     scale: ["qkv-products", "qkv-softmax"],
@@ -192,7 +210,7 @@ test("each view shows its own figures, and the experiment goes with it", async (
 });
 
 test("short, long and strange sentences do no harm", async (t) => {
-  const page = await opened(t, "&qkv-query=24&qkv-key=24&qkv-layer=9&qkv-dimensions=0");
+  const page = await fresh(t, "&qkv-query=24&qkv-key=24&qkv-layer=9&qkv-dimensions=0");
   for (const [text, says] of [
     ["", /write at least one character/],
     ["a", null],
@@ -207,7 +225,7 @@ test("short, long and strange sentences do no harm", async (t) => {
     }, `“${text.slice(0, 20)}”`);
   }
   await inspector(page).waitFor();
-  await train(page, WARM + 20);
+  await train(page, 1 + 20);
 });
 
 test("the ideas step through, and the check is answered from the live model", async (t) => {
@@ -238,9 +256,9 @@ test("the ideas step through, and the check is answered from the live model", as
 });
 
 test("another cell comes within 100 ms while it trains, and the page stays free", async (t) => {
-  const page = await opened(t, "", { own: true });
+  const page = await fresh(t, "", { own: true });
   await byId(page, "train-toggle").click();
-  await numberUntil(page, "loss-step", (step) => step >= WARM + 20, "training");
+  await numberUntil(page, "loss-step", (step) => step >= 1 + 20, "training");
   const times = [];
   await staysFree(t, site, page, async () => {
     const query = { attributes: true, attributeFilter: ["data-query"] };
@@ -254,17 +272,8 @@ test("another cell comes within 100 ms while it trains, and the page stays free"
   assert(times[4] < 300, `${times}`);
 });
 
-test("the first sentence fits, and the other chapters have theirs", async (t) => {
-  const page = await opened(t);
-  const sentence = () => byId(page, "probe-input").inputValue();
-  assert.equal(await sentence(), "and the fox, who had one");
-  assert.equal([...await sentence()].length, 24);
-  assert.equal(new URL(page.url()).hash, "", "nobody wrote it");
-  assert.doesNotMatch(await page.locator(".qkv-notes").textContent(), /left out/);
-});
-
 test("on a phone, what the story names is in sight", async (t) => {
-  const page = await opened(t, "", { viewport: { width: 390, height: 844 } });
+  const page = await fresh(t, "", { viewport: { width: 390, height: 844 } });
   const named = {
     1: ["inspector-title", "inspector-key-after"],
     2: ["probe-input", "qkv-other", "qkv-weights-cells"],

@@ -230,6 +230,9 @@ test("a pinned unit's numbers multiply out", async (t) => {
   assert(Math.abs(input + state + bias - sum) < 2.1e-4, `${input} + ${state} + ${bias} is not ${sum}`);
   assert(Math.abs(Math.tanh(sum) - s) < 1.1e-4, `tanh(${sum}) is not ${s}`);
   assert(Math.abs(values[4][2] - s) < 5.1e-5);
+  // Each term has a bar that can be seen.
+  const bars = await open_.locator(".rnn-fall i").evaluateAll((all) => all.map((bar) => getComputedStyle(bar).backgroundColor));
+  assert(bars.length > 4 && bars.every((color) => color !== "rgba(0, 0, 0, 0)"), `${bars}`);
   // The matrix that the products come from stands beside them.
   await live(page, "rnn-matrix");
   await byId(page, "rnn-unit-next").click();

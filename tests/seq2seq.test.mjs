@@ -69,6 +69,8 @@ test("the decoder is stepped one character at a time", async (t) => {
   const hidden = async () => (await tokens(page)).filter((token) => token === "·").length;
   await eventually(async () => (await hidden()) === all.length - 1, "one is written");
   assert.equal((await tokens(page))[0], all[0]);
+  const says = () => byId(page, "transfer-readout").textContent();
+  assert.match(await says(), /Shaded: written last/);
   await byId(page, "seq2seq-forth").click();
   await eventually(async () => (await hidden()) === all.length - 2, "two are written");
   assert.equal(await byId(page, "seq2seq-progress").textContent(), `2 of ${all.length} steps`);
@@ -83,6 +85,10 @@ test("the decoder is stepped one character at a time", async (t) => {
   await openView(page, "vector");
   await byId(page, "seq2seq-all").click();
   await eventually(async () => (await hidden()) === 0, "all is written again");
+  assert.doesNotMatch(await says(), /Shaded/);
+  // A beat that is not in focus tells of its own setting, not of the present one.
+  assert.match(await byId(page, "beat-2").textContent(), /It has 32 numbers/);
+  assert.match(await byId(page, "beat-4").textContent(), /only 8 numbers/);
 });
 
 test("an own source, greedy beside beam, and what each state still holds", async (t) => {

@@ -21,25 +21,18 @@ import {
   useSite,
   views,
 } from "./harness.mjs";
-import { translate } from "./translated.mjs";
+import { translate, translateBack } from "./translated.mjs";
 
 const site = useSite();
 const chapters = process.env.UNROLL_CHAPTERS?.split(",") ?? CHAPTERS;
 
-const DESKTOP = [
-  { width: 1280, height: 720 },
-  { width: 1366, height: 768 },
-  { width: 1440, height: 900 },
-  { width: 1920, height: 1080 },
-  { width: 2560, height: 1440 },
-];
-const PHONE = [
-  { width: 360, height: 740 },
-  { width: 390, height: 844 },
-  { width: 844, height: 390 },
-];
-/** Where axe looks. */
-const HEARD = [DESKTOP[2], PHONE[1]];
+/** Of desktops and of phones the sizes at which every view is looked at, and those in between. */
+const [SMALL, LARGE] = [{ width: 1280, height: 720 }, { width: 2560, height: 1440 }];
+const [PHONE, LYING] = [{ width: 360, height: 740 }, { width: 844, height: 390 }];
+const PHONE_BETWEEN = { width: 390, height: 844 };
+/** Each view is looked at in one of these; a chapter has more views. */
+const BETWEEN = [{ width: 1440, height: 900 }, PHONE_BETWEEN, { width: 1366, height: 768 }, { width: 1920, height: 1080 }];
+const PHONES = [PHONE, PHONE_BETWEEN, LYING];
 
 /** What else there is to see, by chapter: settings with more on the stage than it opens with. */
 const FULL = {
@@ -51,12 +44,13 @@ const FULL = {
   gpt: "&view=attention",
   heads: "&heads-off=1.1,2.3&heads-switching=1",
   mask: "&mask-row=5",
+  norm: "&norm-example=2&norm-feature=3&norm-undo=1&norm-axis=layer",
   rnn: "&rnn-columns=12&rnn-at=4&rnn-unit=2&rnn-edit=3&rnn-matrix=u&rnn-odd=20",
   tokens: "&tokens-merges=9",
 };
 
 /** A figure's pictures take up at least this share of the view, in one direction or the other. */
-const LARGE = 0.6;
+const SHARE = 0.6;
 const SMALLEST_TEXT = 12;
 
 /** What is wrong with the view on show, in sentences. Runs in the page. */
@@ -192,23 +186,18 @@ function taken() {
   return [...problems];
 }
 
-/** axe's findings of any impact: all rules in light, of which only contrast can differ in dark, at one size. */
-async function unheard(page, within, inDark) {
-  const found = [];
-  for (const [colorScheme, rules] of [["light"], ...(inDark ? [["dark", ["color-contrast"]]] : [])]) {
-    await page.emulateMedia({ colorScheme });
-    await drawn(page);
-    const problems = await accessibilityProblems(page, { rules, within, all: true });
-    found.push(...problems.map((problem) => `${colorScheme}: ${problem}`));
-  }
-  await page.emulateMedia({ colorScheme: "light" });
-  return found;
+/** axe's findings of any impact, in light or dark. */
+async function unheard(page, colorScheme, options) {
+  await page.emulateMedia({ colorScheme });
+  await drawn(page);
+  const problems = await accessibilityProblems(page, { ...options, all: true });
+  return problems.map((problem) => `${colorScheme}: ${problem}`);
 }
 
 for (const chapter of chapters) {
   test(`${chapter}: every view is whole and large on every screen, reads well, and holds longer words`, async (t) => {
     const page = await site.open(t, `?chapter=${chapter}${FULL[chapter] ?? ""}`, {
-      viewport: DESKTOP[0],
+      viewport: SMALL,
       // Nothing fades while it is looked at.
       reducedMotion: "reduce",
     });
@@ -221,33 +210,40 @@ for (const chapter of chapters) {
     const more = byId(page, "more").locator("> summary");
     if (await more.count()) await more.click();
     const problems = [];
-    let whole = true;
-    for (const view of await views(page)) {
-      await page.setViewportSize(DESKTOP[0]);
-      await openView(page, view);
-      for (const size of [...DESKTOP, ...PHONE]) {
+    const all = await views(page);
+    assert(all.length >= BETWEEN.length, `${all}`);
+    for (const [at, view] of all.entries()) {
+      const note = ({ width, height }, how, found) =>
+        problems.push(...found.map((problem) => `${view}, ${how}${width} × ${height}: ${problem}`));
+      const fits = async (size) => {
         await page.setViewportSize(size);
         await settled(page);
-        const found = await page.evaluate(misfits, [DESKTOP.includes(size), LARGE, SMALLEST_TEXT]);
-        // What is around the view is the same for all of them.
-        if (HEARD.includes(size)) found.push(...(await unheard(page, whole ? undefined : ".view", DESKTOP.includes(size))));
-        problems.push(...found.map((problem) => `${view}, ${size.width} × ${size.height}: ${problem}`));
-      }
-      problems.push(...(await page.evaluate(taken)).map((problem) => `${view}: ${problem}`));
-      whole = false;
-    }
-    // Then with words that are 40% longer, as a browser's translation may make them.
-    for (const view of await views(page)) {
-      await page.setViewportSize(DESKTOP[0]);
-      await openView(page, view);
-      await settled(page);
-      await page.evaluate(translate);
-      for (const size of [DESKTOP[0], PHONE[1]]) {
-        await page.setViewportSize(size);
+        note(size, "", await page.evaluate(misfits, [!PHONES.includes(size), SHARE, SMALLEST_TEXT]));
+      };
+      // All rules at both sizes, at one in light and at the other in dark, by turns. What is around the view is the
+      // same for all of them, and a part of it is on desktops alone.
+      const schemes = at % 2 ? ["dark", "light"] : ["light", "dark"];
+      const hears = async (size, scheme, rules) =>
+        note(size, "", await unheard(page, scheme, { rules, within: at === 0 ? undefined : ".view" }));
+      // With words that are 40% longer, as a browser's translation may make them.
+      const holds = async (size) => {
+        await page.evaluate(translate);
         await settled(page);
-        const found = await page.evaluate(cut);
-        problems.push(...found.map((problem) => `${view}, translated, ${size.width} × ${size.height}: ${problem}`));
-      }
+        note(size, "translated, ", await page.evaluate(cut));
+        await page.evaluate(translateBack);
+      };
+
+      await openView(page, view);
+      await fits(SMALL);
+      await hears(SMALL, schemes[0]);
+      if (at === 0) await hears(SMALL, schemes[1], ["color-contrast"]);
+      note(SMALL, "", await page.evaluate(taken));
+      await holds(SMALL);
+      await fits(PHONE);
+      await hears(PHONE, schemes[1]);
+      await holds(PHONE);
+      for (const size of [LYING, BETWEEN[at % BETWEEN.length], LARGE]) await fits(size);
+      await page.setViewportSize(SMALL);
     }
     assert.deepEqual(problems, [], problems.join("\n"));
   });

@@ -70,15 +70,28 @@ test("of a file of 49 MB passages are learned, and the page stays free", async (
   await train(page, 5);
 });
 
-test("of lines of JSON the texts are learned, and UTF-16 is converted", async (t) => {
+test("of lines of JSON the texts are learned, also in a .json with an object in each line; UTF-16 is converted", async (t) => {
   const page = await opened(t);
+  const present = page.locator('[data-testid="text-present"]');
+  // Any other .json is read as it is.
+  const objects = Array.from({ length: 60 }, (_, at) => ({ id: at, text: "words and words" }));
+  const notice = page.locator('[data-testid="notice"]', { hasText: "Text was taken from" });
+  const listed = objects.map((object) => JSON.stringify(object)).join("\n");
+  await byId(page, "text-open").setInputFiles(file("lines.json", Buffer.from(listed)));
+  await notice.filter({ hasText: "Text was taken from 60 lines of JSON." }).waitFor();
+  await present.filter({ hasText: `${60 * 16 - 1} characters, 9 different` }).waitFor();
+  for (const [name, whole] of [["list.json", JSON.stringify(objects)], ["pretty.json", JSON.stringify(objects, null, 2)]]) {
+    await byId(page, "text-open").setInputFiles(file(name, Buffer.from(whole)));
+    await present.filter({ hasText: name }).filter({ hasText: `${whole.length.toLocaleString("en")} characters` }).waitFor();
+    assert.equal(await notice.count(), 0);
+  }
+
   const lines = Array.from({ length: 60 }, (_, at) => JSON.stringify({ id: at, text: "words and words\nand words" }));
   const upload = file("stories.jsonl", Buffer.from([...lines, "{}"].join("\n")));
   await byId(page, "text-open").setInputFiles(upload);
   await page.locator('[data-testid="notice"]', { hasText: "Text was taken from 60 lines of JSON. 1 other line had no text and was skipped." }).waitFor();
   // As many characters, and the line ends between them.
   const count = 60 * "words and words\nand words".length + 59;
-  const present = page.locator('[data-testid="text-present"]');
   await present.filter({ hasText: `${count.toLocaleString("en")} characters, 9 different` }).waitFor();
   // A file that has only the name of one is a text as it stands.
   await byId(page, "text-open").setInputFiles(file("plain.jsonl", Buffer.from("no JSON at all, ".repeat(40))));
@@ -87,22 +100,6 @@ test("of lines of JSON the texts are learned, and UTF-16 is converted", async (t
   await byId(page, "text-open").setInputFiles(file("old.txt", utf16));
   await page.locator('[data-testid="notice"]', { hasText: "That file was in UTF-16. It was converted to UTF-8." }).waitFor();
   await present.filter({ hasText: "600 characters, 8 different" }).waitFor();
-});
-
-test("a .json with an object in each line is read as such lines, any other one as it is", async (t) => {
-  const page = await opened(t);
-  const objects = Array.from({ length: 60 }, (_, at) => ({ id: at, text: "words and words" }));
-  const notice = page.locator('[data-testid="notice"]', { hasText: "Text was taken from" });
-  const present = page.locator('[data-testid="text-present"]');
-  const lines = objects.map((object) => JSON.stringify(object)).join("\n");
-  await byId(page, "text-open").setInputFiles(file("lines.json", Buffer.from(lines)));
-  await notice.filter({ hasText: "Text was taken from 60 lines of JSON." }).waitFor();
-  await present.filter({ hasText: `${60 * 16 - 1} characters, 9 different` }).waitFor();
-  for (const [name, whole] of [["list.json", JSON.stringify(objects)], ["pretty.json", JSON.stringify(objects, null, 2)]]) {
-    await byId(page, "text-open").setInputFiles(file(name, Buffer.from(whole)));
-    await present.filter({ hasText: name }).filter({ hasText: `${whole.length.toLocaleString("en")} characters` }).waitFor();
-    assert.equal(await notice.count(), 0);
-  }
 });
 
 test("files in other encodings are converted, with a note", async (t) => {
@@ -224,17 +221,24 @@ test("a text of the page that is slow to come does not replace what was chosen a
   await present.filter({ hasText: "Names" }).waitFor();
 });
 
-test("one repeated character trains, with a note", async (t) => {
+test("an empty or overlong probe is answered; one repeated character trains; emoji are characters", async (t) => {
   const page = await opened(t);
+  await byId(page, "probe-input").fill("");
+  await page.locator('[data-testid="probe-problem"]').waitFor();
+  // The last picture stays.
+  await live(page, "attention");
+  await byId(page, "probe-input").fill("the goat ".repeat(20));
+  await page.locator('[data-testid="probe-note"]', { hasText: "32" }).waitFor();
+  await byId(page, "token-31").waitFor();
+  assert.equal(await byId(page, "token-32").count(), 0);
+
   await byId(page, "text-paste").fill("a".repeat(400));
   await byId(page, "text-use").click();
   await page.locator('[data-testid="notice"]', { hasText: /one single character/ }).waitFor();
   await train(page, 20);
   assert((await number(page, "loss-value")) < 0.5);
-});
 
-test("emoji are characters, lone surrogates are unknown", async (t) => {
-  const page = await opened(t);
+  // Lone surrogates are unknown.
   await page.evaluate(() => {
     const area = document.querySelector('[data-testid="text-paste"]');
     area.value = "🙂🙃 naïve \ud800 café ".repeat(40);
@@ -249,17 +253,6 @@ test("emoji are characters, lone surrogates are unknown", async (t) => {
   await train(page, 5);
 });
 
-test("an empty or overlong probe is answered, and the last picture stays", async (t) => {
-  const page = await opened(t);
-  await byId(page, "probe-input").fill("");
-  await page.locator('[data-testid="probe-problem"]').waitFor();
-  await live(page, "attention");
-  await byId(page, "probe-input").fill("the goat ".repeat(20));
-  await page.locator('[data-testid="probe-note"]', { hasText: "32" }).waitFor();
-  await byId(page, "token-31").waitFor();
-  assert.equal(await byId(page, "token-32").count(), 0);
-});
-
 test("the learner's own text trains and travels in the link", async (t) => {
   const page = await opened(t);
   const text = "my very own words, over and over. ".repeat(20);
@@ -267,7 +260,9 @@ test("the learner's own text trains and travels in the link", async (t) => {
   await page.locator('[data-testid="text-present"]', { hasText: "mine.txt" }).waitFor();
   await train(page, 10);
   await page.waitForFunction(() => location.search.includes("corpus=own") && location.hash.length > 10);
-  const again = await site.open(t, page.url());
+  const link = page.url();
+  await page.close();
+  const again = await site.open(t, link);
   await live(again, "attention");
   await openSettings(again, "source");
   await again.locator('[data-testid="text-present"]', { hasText: "680" }).waitFor();
@@ -278,6 +273,7 @@ test("the other built-in texts train", async (t) => {
     const page = await opened(t, `${SMALL}&corpus=${corpus}`);
     await train(page, 30);
     assert((await number(page, "loss-value")) < 3.2);
+    await page.close();
   }
 });
 
@@ -302,6 +298,7 @@ test("a link to a model that can't be built says why and begins with the usual o
     await live(page, "attention");
     await train(page, 2);
     assert.equal(await byId(page, "control-width").inputValue(), "64");
+    await page.close();
   }
 });
 

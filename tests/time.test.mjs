@@ -129,6 +129,7 @@ test("a link says how much memory moments take, in the lab and in a chapter; mor
   const [few, megabytes] = await recorded(page);
   assert(few > 4 && few < 12 && megabytes <= 4, `${few}, ${megabytes} MB`);
 
+  await page.close();
   // What is in no list is offered too.
   const other = await site.open(t, "?chapter=rnn&rnn-hidden=64&moments=5");
   await numberUntil(other, "loss-step", (step) => step > 0, "above 0");
@@ -167,7 +168,9 @@ test("a drag leads to a moment, the button back; questions about the past change
       await settled(page);
     }
     await steps(page, 2);
-    return byId(page, "loss-value").textContent();
+    const loss = await byId(page, "loss-value").textContent();
+    await page.close();
+    return loss;
   };
   assert.equal(await losses(true), await losses(false));
 });
@@ -191,6 +194,7 @@ test("a link holds a moment: it trains there first, to the same weights", async 
   assert.equal((await link()).get("step"), null);
   await page.locator('[data-testid="link-missing"]', { hasText: "starts untrained" }).waitFor();
 
+  await page.close();
   const other = await site.open(t, `?${held}`);
   await numberUntil(other, "loss-step", (step) => step === 2, "2");
   await paused(other);

@@ -1,8 +1,9 @@
-// The WebGPU engine on the software adapter: right numbers, very slowly.
+// The WebGPU engine on the software adapter: right numbers, very slowly. That a model in training moves to it,
+// with its moments, is tested with the runs that have some (`run_folder.test.mjs`).
 import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
-import { asNumber, byId, hasWebGpuEngine, live, number, numberUntil, paused, useSite } from "./harness.mjs";
+import { asNumber, byId, hasWebGpuEngine, live, number, numberUntil, useSite } from "./harness.mjs";
 
 const site = useSite({ webgpu: true });
 const TINY = "?layers=1&heads=2&width=8&context=8&batch=2&seed=3";
@@ -93,17 +94,4 @@ test("where speed decides, a GPU that is slower for this model is not used", { s
   assert.equal(await badge.getAttribute("data-device"), "cpu");
   const step = await number(page, "loss-step");
   await numberUntil(page, "loss-step", (now) => now > step, "training goes on");
-});
-
-test("a model in training moves to the GPU and trains on", { skip, timeout: 300_000 }, async (t) => {
-  const query = `${TINY}&device=webgpu&adapter=software&autostart=1`;
-  const page = await site.open(t, query);
-  await numberUntil(page, "loss-step", (step) => step >= 5, "at least 5, on the CPU");
-  await page.locator('[data-testid="device-badge"][data-device="webgpu"]').waitFor({ timeout: 240_000 });
-  await page.locator('[data-testid="train-toggle"][data-state="running"]').waitFor();
-  const moved = await number(page, "loss-step");
-  assert(moved >= 5, `the model lost its training: step ${moved}`);
-  await numberUntil(page, "loss-step", (step) => step > moved, `more than ${moved}`);
-  await byId(page, "train-toggle").click();
-  await paused(page);
 });

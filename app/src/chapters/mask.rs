@@ -397,10 +397,12 @@ fn Outputs(page: Page) -> impl IntoView {
     let moved = page.derive(moved);
     move || {
         let other = other.get();
-        let compare_name = if other { "with its own mask" } else { "" };
+        // As the rows of the vectors below.
+        let (value_name, compare_name) =
+            if other { ("this mask", "own mask") } else { ("probability", "") };
         view! {
             <BarsFigure name="mask-next" title=Signal::derive(move || format!("After {} it expects", name.get()))
-                bars top=LIKELIEST hue=Hue::Output provenance=page.provenance compare_name/>
+                bars top=LIKELIEST hue=Hue::Output provenance=page.provenance value_name compare_name/>
             // A vector tells something only beside another.
             {other.then(|| view! {
                 <MatrixFigure name="mask-vector" matrix=vector provenance=page.provenance small=true

@@ -74,6 +74,7 @@ pub fn BarsFigure(
                         view! {
                             <p class="bars-legend">
                                 <span class="bars-key">{value_name}</span>
+                                <span aria-hidden="true">"/"</span>
                                 <span class="bars-key bars-key-compare">{compare_name}</span>
                             </p>
                         }

@@ -246,6 +246,8 @@ impl SignedRamp {
 
 #[cfg(test)]
 mod tests {
+    use std::{collections::BTreeSet, path::Path};
+
     use super::*;
 
     const TOKENS: &str = include_str!("../../../assets/styles/tokens.css");
@@ -294,6 +296,51 @@ mod tests {
                 assert_eq!(custom_property(theme, name), color.css(), "--{name}, {theme}");
             }
         }
+    }
+
+    /// All sources of the page below a folder.
+    fn sources(folder: &Path, all: &mut String) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                sources(&path, all);
+            } else if path.extension().is_some_and(|kind| kind == "rs" || kind == "css") {
+                all.push_str(&std::fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+
+    /// A color that is defined nowhere leaves what it colors invisible, without a word.
+    #[test]
+    fn every_custom_property_that_is_used_is_defined() {
+        let mut all = String::new();
+        for folder in ["src", "../assets/styles"] {
+            sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut all);
+        }
+        let length = |text: &str| {
+            let is_named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+            text.find(|c| !is_named(c)).unwrap_or(text.len())
+        };
+        // In a style sheet or an inline style, as an attribute, or by its name in quotes.
+        let defined: BTreeSet<&str> = all
+            .match_indices("--")
+            .filter_map(|(at, _)| {
+                let (name, after) = all[at..].split_at(length(&all[at..]));
+                let is_quoted = all[..at].ends_with('"') && after.starts_with('"');
+                (is_quoted || after.starts_with([':', '='])).then_some(name)
+            })
+            .collect();
+        for used in all.split("var(").skip(1).filter(|used| used.starts_with("--")) {
+            let (name, after) = used.split_at(length(used));
+            // Of a name that is put together its beginning is known.
+            let is_part = after.starts_with(['{', '"']);
+            let is_defined = match is_part {
+                true => defined.iter().any(|known| known.starts_with(name)),
+                false => defined.contains(name),
+            };
+            assert!(is_defined, "{name} is used, and defined nowhere");
+        }
+        assert!(defined.len() > 50, "{defined:?}");
     }
 
     #[test]

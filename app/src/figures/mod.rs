@@ -93,7 +93,7 @@ pub use matrix::MatrixFigure;
 pub use matrix_data::Matrix;
 pub use matrix_strip::{Across, ColumnStrip};
 pub use next::NextFigure;
-pub use numbers::{decimals, four_decimals, percent, power_of_ten, short, superscript};
+pub use numbers::{brief, decimals, four_decimals, percent, power_of_ten, short, superscript};
 pub use scale::ValueMap;
 pub use search::{probability, search_figure};
 pub use second::{Second, own};

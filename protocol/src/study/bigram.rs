@@ -18,7 +18,7 @@ pub const MOST_DRAWN: u32 = 60;
 /// Most pairs of a sentence that are scored one by one.
 pub const MOST_TERMS: usize = 120;
 /// Largest constant that smoothing may add to every count.
-pub const MOST_ADDED: f32 = 100.0;
+pub const MOST_ADDED: f32 = 10_000.0;
 /// In [`Settings::row`] and [`Settings::next`]: nothing is selected.
 pub const NONE: u32 = 0;
 
@@ -268,7 +268,7 @@ pub struct CurvePoint {
 pub struct Curve {
     /// k = 0: the raw counts.
     pub raw: CurvePoint,
-    /// Ascending in k, evenly spaced on a logarithmic axis.
+    /// Ascending in k, about evenly spaced on a logarithmic axis.
     pub points: Vec<CurvePoint>,
     /// The k with the least surprise on held-out text, if there is any.
     pub best: Option<CurvePoint>,

@@ -235,7 +235,9 @@ fn chosen(row: &Row, vocabulary: &[String], next: u32, order: &[usize]) -> Optio
 /// One pair's share and, once they are `reached`, what smoothing and training make of it.
 fn arithmetic(row: &Row, id: usize, vocabulary: &[String], reached: (bool, bool)) -> AnyView {
     let store = expect_context::<Store>();
-    let k = f64::from(store.link.with(|link| link.bigram.k));
+    // Written as the slider has it.
+    let added = store.link.with(|link| link.bigram.k);
+    let k = f64::from(added);
     let (count, total, v) = (row.counts[id], row.total, row.counts.len());
     let probability = |k| {
         smoothed(count, total, k, v).map_or_else(|| "unknown".to_owned(), |p| format!("{p:.4}"))
@@ -257,7 +259,7 @@ fn arithmetic(row: &Row, id: usize, vocabulary: &[String], reached: (bool, bool)
             {reached.0.then(|| view! {
                 <div>
                     <dt>"smoothed"</dt>
-                    <dd>{format!("({count} + {k}) / ({total} + {k} · {v}) = {}", probability(k))}</dd>
+                    <dd>{format!("({count} + {added}) / ({total} + {added} · {v}) = {}", probability(k))}</dd>
                 </div>
             })}
             {reached.1.then(|| view! {

@@ -14,7 +14,7 @@ use super::{SmoothingField, named, nats, short, use_vocabulary, use_writing};
 use crate::{
     controls::{ChoiceField, counted},
     course::{Sentence, use_lab, use_provenance, use_setting},
-    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, Sheet, SheetExport, YScale},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, Sheet, SheetExport, Stroke, YScale},
     questions::{use_answer, use_fixed_answer},
     reactive::memo,
     store::Store,
@@ -211,8 +211,8 @@ fn table(scores: &Surprises, vocabulary: &[String], step: Option<u32>) -> AnyVie
     .into_any()
 }
 
-/// The largest k that the curve is drawn to.
-const MOST_DRAWN_TO: f64 = 10.0;
+/// The largest k on the axis that shows the valley at its least; a far smaller one than all there are.
+const NEAR: f64 = 1.0;
 
 /// Surprise on held-out text against what smoothing adds.
 #[component]
@@ -220,12 +220,20 @@ pub fn Smoothing() -> impl IntoView {
     let lab = use_lab();
     let k = use_setting(|link| &mut link.bigram.k);
     let curve = use_fixed_answer(lab, || Some(ask::Curve {})).answer;
-    let lines = memo(move || curve.with(|c| c.as_deref().map_or_else(Lines::default, against_k)));
+    let vocabulary = use_vocabulary();
+    let is_near = RwSignal::new(false);
     let best = move || curve.with(|c| c.as_ref().and_then(|c| c.best));
     // The best k is to be looked for: it is told once another one was chosen, or asked for.
     let first = k.get_untracked();
     let is_asked = RwSignal::new(false);
     let is_told = move || is_asked.get() || k.get() != first;
+    let lines = memo(move || {
+        let (is_told, is_near) = (is_told(), is_near.get());
+        let size = vocabulary.with(Vec::len);
+        curve.with(|c| {
+            c.as_deref().map_or_else(Lines::default, |c| against_k(c, size, is_told, is_near))
+        })
+    });
     let pick = Callback::new(move |chosen: f64| {
         // Two digits are as fine as anyone can point.
         let chosen = format!("{chosen:.1e}").parse::<f32>();
@@ -239,9 +247,9 @@ pub fn Smoothing() -> impl IntoView {
             None => "Nothing of this text is held out, so there is no best k.".to_owned(),
             Some(_) if !is_told() => "Choose another k, and the best one appears here.".to_owned(),
             Some(best) => format!(
-                "Best on held-out text: k = {:.3}, {} nats. The raw counts (k = 0) have {}. On the training text \
+                "Best on held-out text: k = {}, {} nats. The raw counts (k = 0) have {}. On the training text \
                  smoothing only costs: {} nats in place of {}.",
-                best.k,
+                told(best.k) as f32,
                 best.held_out.map_or_else(String::new, nats),
                 raw.held_out.map_or_else(String::new, nats),
                 nats(best.training),
@@ -256,12 +264,16 @@ pub fn Smoothing() -> impl IntoView {
                 aria-disabled=move || best().is_none().then_some("true")
                 on:click=move |_| {
                     is_asked.set(true);
-                    // As fine as the slider is.
                     if let Some(best) = untrack(best) {
-                        k.set(((best.k * 100.0).round() / 100.0).max(0.01) as f32);
+                        k.set(told(best.k) as f32);
                     }
                 }>
                 "Use the best k"
+            </button>
+            <button type="button" class="button" data-testid="bigram-zoom"
+                aria-pressed=move || is_near.get().to_string()
+                on:click=move |_| is_near.update(|is_near| *is_near = !*is_near)>
+                "Zoom in on small k"
             </button>
         </div>
         <LinesFigure name="bigram-smoothing" title="Surprise against k" lines=lines
@@ -276,23 +288,44 @@ pub fn Smoothing() -> impl IntoView {
     .into_any()
 }
 
-fn against_k(curve: &Curve) -> Lines {
+/// A k as fine as the slider is.
+fn told(k: f64) -> f64 {
+    ((k * 100.0).round() / 100.0).max(0.01)
+}
+
+/// The curve, up to where smoothing leaves nothing that is known, or near its least only, which is marked
+/// once it `is_told`.
+fn against_k(curve: &Curve, vocabulary: usize, is_told: bool, is_near: bool) -> Lines {
     let held_out = curve.points.iter().filter_map(|p| Some((p.k, p.held_out?))).collect::<Vec<_>>();
     let training = curve.points.iter().map(|p| (p.k, p.training)).collect();
-    // Beyond, the surprise rises so steeply that the dip could not be seen.
-    let shown = curve.points.iter().filter(|p| p.k <= MOST_DRAWN_TO);
+    let ends = [curve.points.first(), curve.points.last()].map(|end| end.map_or(NEAR, |p| p.k));
+    // Beside all there is the valley is too shallow to be seen.
+    let most =
+        if is_near { curve.best.map_or(NEAR, |best| NEAR.max(10.0 * best.k)) } else { ends[1] };
+    let shown = curve.points.iter().filter(|p| p.k <= most);
+    let nothing = Reference { name: "knows nothing, ln V".into(), y: (vocabulary as f64).ln() };
+    let references = if is_near || vocabulary == 0 { vec![] } else { vec![nothing] };
     let all = shown.flat_map(|p| [Some(p.training), p.held_out]).flatten();
+    let all = all.chain(references.iter().map(|nothing| nothing.y));
     let (low, high) = all.fold((f64::INFINITY, 0.0), |(low, high), y| (y.min(low), y.max(high)));
     let room = (high - low) * 0.08;
+    let mut series = vec![
+        Line::new("held out", Hue::Second, Dash::Dashed, held_out),
+        Line::new("training", Hue::First, Dash::Solid, training),
+    ];
+    let best = curve.best.filter(|best| is_told && best.k > 0.0);
+    series.extend(best.and_then(|best| {
+        let points = vec![(told(best.k), best.held_out?)];
+        let line = Line::new("lowest", Hue::Second, Dash::Solid, points);
+        Some(Line { stroke: Stroke::Marked, ..line })
+    }));
     Lines {
         x_label: "smoothing k".into(),
         y_label: "nats per character".into(),
-        series: vec![
-            Line::new("held out", Hue::Second, Dash::Dashed, held_out),
-            Line::new("training", Hue::First, Dash::Solid, training),
-        ],
+        series,
+        references,
         x_log: true,
-        x_range: Some((curve.points.first().map_or(1e-4, |p| p.k), MOST_DRAWN_TO)),
+        x_range: Some((ends[0], most)),
         y_range: (high > low).then_some((low - room, high + room)),
         ..Lines::default()
     }

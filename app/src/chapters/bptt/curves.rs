@@ -5,7 +5,7 @@ use unroll_protocol::study::bptt::{BATCH, Cell, Flow, LossKind, Network, Scale, 
 use crate::{
     controls::{grouped, tiny_share},
     course::History,
-    figures::{Dash, Hue, Line, Lines, Reference, YScale, power_of_ten},
+    figures::{Dash, Hue, Line, Lines, Reference, YScale, brief, power_of_ten},
 };
 
 /// Shares below this are off the axis: what a 32-bit float can hold goes down to 1e-45.
@@ -135,9 +135,9 @@ impl Seen {
         self
     }
 
-    /// The share as a table has it.
+    /// The share as a table has it, with no more digits than the key under the curves.
     pub fn amount(&self) -> String {
-        power(self.share)
+        if self.share < 1.0 { power(self.share) } else { brief(self.share) }
     }
 }
 

@@ -202,8 +202,7 @@ impl Fall {
     /// A bar from one value to another, with a line at 0.
     fn bar(&self, from: f32, to: f32) -> AnyView {
         let (left, right) = (self.at(from.min(to)), self.at(from.max(to)));
-        let color =
-            if to < from { "var(--four_decimals-low)" } else { "var(--four_decimals-high)" };
+        let color = if to < from { "var(--signed-low)" } else { "var(--signed-high)" };
         let bar = format!("left:{left:.2}%;width:{:.2}%;background:{color}", right - left);
         let zero = format!("left:{:.2}%", self.at(0.0));
         view! { <td class="rnn-fall"><div><i style=bar></i><b style=zero></b></div></td> }

@@ -1,7 +1,7 @@
 //! The main figure, the sentence in three schemes; and what merging does to text and vocabulary.
 
 use leptos::prelude::*;
-use unroll_protocol::study::tokens::{Levels, Merge, Scheme};
+use unroll_protocol::study::tokens::{Levels, MAX_MERGES, Merge, Scheme};
 
 use super::text::{LevelStrip, LevelsFigure, PickedRow};
 use super::{Shown, words::pair};
@@ -9,7 +9,7 @@ use crate::{
     controls::{SliderField, grouped},
     course::{Sentence, use_provenance},
     figures::{
-        Dash, Hue, Line, Lines, LinesFigure,
+        Dash, Hue, Line, Lines, LinesFigure, Stroke,
         scroll::{self, Land, place_in},
         token::mark,
     },
@@ -93,7 +93,9 @@ fn Decoded(shown: Shown) -> impl IntoView {
                 return None;
             }
             Some(if unknown.is_empty() {
-                "Put a row’s tokens together, and you get your sentence back. Same token, same color.".to_owned()
+                "Together, a row’s tokens are your sentence again. Equal pieces have equal colors, but different ones may \
+                 share a color: the id tells."
+                    .to_owned()
             } else {
                 format!(
                     "As characters {} cannot come back: the text never has it, so only the unknown \
@@ -199,6 +201,15 @@ fn bring_pair_into_sight() -> Option<()> {
     Some(())
 }
 
+/// Ends of the axis of merges before the last, which is at as many as there can be.
+const ENDS: [f64; 2] = [60.0, 150.0];
+
+/// What a merge adds or takes: `+1`, `−158`.
+fn by(change: f64) -> String {
+    let sign = if change < 0.0 { '−' } else { '+' };
+    format!("{sign}{}", grouped(change.abs() as u64))
+}
+
 /// Tokens of the text and size of the vocabulary against merges.
 #[component]
 fn Curves(shown: Shown) -> impl IntoView {
@@ -221,7 +232,7 @@ fn Curves(shown: Shown) -> impl IntoView {
             });
             let last = points.last().map_or(0.0, |point| point.0);
             // The end is moved seldom, so that a press moves the line, not the axis.
-            let end = (last / 20.0).ceil().max(1.0) * 20.0;
+            let end = ENDS.into_iter().find(|end| last < *end).unwrap_or(f64::from(MAX_MERGES));
             let first = points.first().map_or(0.0, |point| point.1);
             let (y_label, low, top) = if from_first {
                 (format!("{name}, from {}", grouped(first as u64)), first, first + end)
@@ -232,10 +243,19 @@ fn Curves(shown: Shown) -> impl IntoView {
                     points.iter().map(|point| point.1).fold(0.0, f64::max) * 1.05,
                 )
             };
+            let latest = match points[..] {
+                [.., before, after] => {
+                    let name = format!("last: {}", by(after.1 - before.1));
+                    let line = Line::new(name, hue, Dash::Solid, vec![after]);
+                    Some(Line { stroke: Stroke::Marked, ..line })
+                }
+                _ => None,
+            };
+            let whole = Line::new(name, hue, Dash::Solid, points);
             Lines {
                 x_label: "merges".to_owned(),
                 y_label,
-                series: vec![Line::new(name, hue, Dash::Solid, points)],
+                series: core::iter::once(whole).chain(latest).collect(),
                 x_range: Some((0.0, end)),
                 y_range: (top > low).then_some((low, top)),
                 ..Lines::default()

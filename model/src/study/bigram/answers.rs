@@ -16,9 +16,10 @@ use crate::{study::Refusal, tokenizer::UNKNOWN};
 
 /// Number of unseen pairs that are named.
 const MOST_NAMED: usize = 12;
-/// Powers of ten spanned by the curve of surprise against k, and points on each.
-const DECADES: core::ops::Range<i32> = -4..2;
-const POINTS_PER_DECADE: i32 = 6;
+/// Powers of ten spanned by the curve of surprise against k, and points on each: short numbers, of which
+/// each is about half as large again as the one before.
+const DECADES: core::ops::Range<i32> = -4..4;
+const PLACES: [f64; 6] = [1.0, 1.5, 2.0, 3.0, 5.0, 7.0];
 /// How often a token must have been followed for its row to count as telling.
 const TELLING: u32 = 5;
 
@@ -228,9 +229,13 @@ impl Study {
             let score = self.score(|pair| self.smoothed(pair, k));
             CurvePoint { k, training: score.training, held_out: score.held_out }
         };
-        let at = |place: i32| libm::pow(10.0, f64::from(place) / f64::from(POINTS_PER_DECADE));
-        let places = DECADES.start * POINTS_PER_DECADE..=DECADES.end * POINTS_PER_DECADE;
-        let points: Vec<CurvePoint> = places.map(|place| point(at(place))).collect();
+        // Divided, small ones are the numbers that their decimals name.
+        let at = |decade: i32, first: f64| match libm::pow(10.0, f64::from(decade.abs())) {
+            power if decade < 0 => first / power,
+            power => first * power,
+        };
+        let places = DECADES.flat_map(|decade| PLACES.map(|first| at(decade, first)));
+        let points: Vec<CurvePoint> = places.chain([at(DECADES.end, 1.0)]).map(point).collect();
         let raw = point(0.0);
         let least = points
             .iter()

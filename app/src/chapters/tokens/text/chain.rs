@@ -11,7 +11,7 @@ use crate::{
     figures::{
         Provenance, Sheet, SheetExport, exact, power_of_ten,
         reading::{listener, walk},
-        short,
+        short, superscript,
         token::{mark, spoken},
     },
     pointer::worded,
@@ -156,11 +156,12 @@ pub fn ChainFigure(
             let (tokens, characters) = (c.log_probabilities.len(), c.characters.max(1));
             Some(format!(
                 "−ln p is {} per token ({tokens} tokens) and {} per character ({characters} \
-                 characters). A model that knows nothing pays ln {} = {} per token.",
+                 characters). A model that knows nothing pays ln {} = {} per token: its product is about 10{}.",
                 short(round(-sums.sum / tokens as f64)),
                 short(round(-sums.sum / f64::from(characters))),
                 c.vocabulary,
                 short(round(f64::from(c.vocabulary).ln())),
+                superscript((-f64::from(c.vocabulary).log10() * tokens as f64).round() as i32),
             ))
         })
     };

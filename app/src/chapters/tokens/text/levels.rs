@@ -213,11 +213,9 @@ fn Chip(
         None => spoken(&piece.text),
     };
     let label = format!("{name}, id {id}");
-    // Where each is a character nothing else is to be told apart.
-    let ground = match which {
-        Scheme::Characters => String::new(),
-        _ if end => String::new(),
-        _ => format!(";background:{}", tint::css(&piece.text)),
+    let ground = match end || unknown.is_some() {
+        true => String::new(),
+        false => format!(";background:{}", tint::css(&piece.text)),
     };
     let class = match part {
         1 => "chip chip-left",

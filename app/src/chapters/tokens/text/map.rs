@@ -163,13 +163,22 @@ impl Kind {
         }
     }
 
-    fn name(self) -> &'static str {
-        match self {
-            Self::Vowel => "ends in a vowel",
-            Self::Consonant => "ends in a consonant",
-            Self::Other => "ends in no letter",
+    /// What is said of one token, which may be a single character; and of all of its kind.
+    fn name(self, is_single: bool) -> &'static str {
+        match (self, is_single) {
+            (Self::Vowel, true) => "vowel",
+            (Self::Consonant, true) => "consonant",
+            (Self::Other, true) => "no letter",
+            (Self::Vowel, false) => "ends in a vowel",
+            (Self::Consonant, false) => "ends in a consonant",
+            (Self::Other, false) => "ends in no letter",
         }
     }
+}
+
+/// Whether a token is no more than one character, as are the marks that stand for a byte or for the end.
+fn is_single(token: &str) -> bool {
+    token.chars().nth(1).is_none() || token.starts_with('⟨')
 }
 
 /// Ids of the tokens drawn: the most frequent of those that occur, in order of id. `⟨end⟩` is one.
@@ -272,15 +281,16 @@ pub fn TokenMap(
             let (x, y) = point(e, id);
             let number = |v: f32| decimals(v, 2);
             Some(format!(
-                "‘{}’ (id {id}) {}; {} times in the text; at {}, {}",
+                "‘{}’ (id {id}): {}; {} times in the text; at {}, {}",
                 mark(token),
-                Kind::of(token).name(),
+                Kind::of(token).name(is_single(token)),
                 e.counts[id as usize],
                 number(x),
                 number(y),
             ))
         })
     };
+    let singles = memo(move || ids.with(|ids| ids.iter().all(|(_, name)| is_single(name))));
     let share = move || {
         embedding.with(|e| {
             e.as_ref().map(|e| {
@@ -324,7 +334,7 @@ pub fn TokenMap(
                                 class:map-selected=move || selected.get() == Some(id)
                                 class:map-bare=bare
                                 aria-selected=move || (selected.get() == Some(id)).to_string()
-                                aria-label=format!("{}, {}", mark(&name), kind.name())
+                                aria-label=format!("{}, {}", mark(&name), kind.name(is_single(&name)))
                                 data-testid=format!("map-{id}")
                                 tabindex=move || if stop.get() == Some(id) { "0" } else { "-1" }
                                 on:pointerenter=move |_| pointed.set(Some(id))
@@ -351,9 +361,9 @@ pub fn TokenMap(
             </svg>
             </div>
             <p class="tokens-legend hint">
-                <span class="map-vowel" aria-hidden="true">"ends in a vowel"</span>
-                <span class="map-consonant" aria-hidden="true">"ends in a consonant"</span>
-                <span class="map-other" aria-hidden="true">"ends in no letter"</span>
+                {[Kind::Vowel, Kind::Consonant, Kind::Other].map(|kind| view! {
+                    <span class=kind.class() aria-hidden="true">{move || kind.name(singles.get())}</span>
+                }).collect_view()}
                 <span>{share}</span>
             </p>
             <p class="readout" data-testid="map-readout">{reading}</p>
