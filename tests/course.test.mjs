@@ -8,6 +8,7 @@ import {
   CHAPTERS,
   STUDIES,
   VIEWPORTS,
+  accessibilityProblems,
   beat,
   byId,
   chooseView,
@@ -99,20 +100,26 @@ test("on a phone what the first beat asks for is in sight at once", async (t) =>
   }
 });
 
+/** What the beat in focus asks to press, or to use in another way, is there, and marked. */
+async function marked(page) {
+  const asked = await beat(page).locator(".beat-do").allTextContents();
+  const pressed = asked.join("\n").match(/Press “([^”]+?)[.,]?”/)?.[1];
+  const used = await beat(page).locator(".beat-do [data-asked]").evaluateAll((all) => all.map((part) => part.dataset.asked));
+  for (const name of pressed ? [pressed, ...used] : used) await page.locator(`.stage [data-cue="${name}"]`).waitFor();
+}
+
 /** Goes through the beats of the chapter on show, with a presenter's keys. */
 async function goThrough(page, chapter) {
   const count = await page.locator(".beat").count();
   assert(count >= 6, `${chapter} has ${count} beats`);
   const shown = [await beat(page).textContent()];
+  await marked(page);
   for (let number = 1; number < count; number++) {
     await page.keyboard.press("PageDown");
     await page.locator(`[data-testid="beat-${number}"][aria-current="step"]`).waitFor();
     assert.equal(await beat(page).count(), 1);
     shown.push(await beat(page).textContent());
-    // What it asks to press is there, and marked.
-    const asked = await beat(page).locator(".beat-do").allTextContents();
-    const pressed = asked.join("\n").match(/Press “([^”]+?)[.,]?”/)?.[1];
-    if (pressed) await page.locator(`.stage [data-cue="${pressed}"]`).waitFor();
+    await marked(page);
     if (STUDIES.includes(chapter)) assert.equal(await byId(page, "lab-problem").textContent(), "", `${chapter}, ${number}`);
     // It is brought to where it can be read.
     await page.waitForFunction((number) => {
@@ -143,8 +150,11 @@ test("the button that a beat asks to press is marked until it is pressed, and Tr
   await cue("Sweep").click();
   await cue("Sweep").waitFor({ state: "detached" });
   // A beat that asks to train.
-  await page.goto(`${site.url}?chapter=mask&idea=6`);
+  await page.goto(`${site.url}?chapter=mask&idea=6&step=1`);
   await opened(page, "mask");
+  // While it takes its first step, the button says Pause.
+  await numberUntil(page, "loss-step", (step) => step === 1, "1");
+  await paused(page);
   assert.match(await beat(page).locator(".beat-do").textContent(), /^Keep training/);
   await cue("Train").waitFor();
   assert.equal(await byId(page, "train-toggle").getAttribute("data-cue"), "Train");
@@ -154,6 +164,30 @@ test("the button that a beat asks to press is marked until it is pressed, and Tr
   // What is pointed at is tinted.
   await page.mouse.move(0, 0);
   await eventually(async () => (await ground()) === quiet);
+});
+
+test("a figure that a beat asks to use is marked until it is, and “?” lists the keys", async (t) => {
+  const page = await site.open(t, "?chapter=qkv&step=1");
+  await opened(page, "qkv");
+  const cue = page.locator('[data-testid="qkv-weights-cells"][data-cue]');
+  await cue.waitFor();
+  await byId(page, "probe-input").click();
+  await page.keyboard.press("?");
+  // There it is a letter.
+  await eventually(async () => (await byId(page, "probe-input").inputValue()).includes("?"));
+  assert.equal(await byId(page, "keys").isVisible(), false);
+  await byId(page, "view-cell").focus();
+  await page.keyboard.press("?");
+  await byId(page, "keys").waitFor();
+  assert.deepEqual(await accessibilityProblems(page, { within: "#keys" }), []);
+  await page.keyboard.press("Escape");
+  await byId(page, "keys").waitFor({ state: "hidden" });
+  await cue.click();
+  await cue.waitFor({ state: "detached" });
+  // It stays unmarked while the beat is read, and another beat marks its own.
+  await page.keyboard.press("PageDown");
+  await page.keyboard.press("PageDown");
+  await page.locator('[data-testid="probe-input"][data-cue]').waitFor();
 });
 
 test("a link that names a beat alone shows it as it sets the stage; what else it says comes after", async (t) => {

@@ -189,7 +189,7 @@ test("gradients go from worker to worker, not through the page's thread", async 
   await byId(page, "train-toggle").click();
   await working(page, 1);
   const from = await number(page, "loss-step");
-  const more = () => numberUntil(page, "loss-step", (step) => step > from + 30, "30 more");
+  const more = () => numberUntil(page, "loss-step", (step) => step > from + 15, "15 more");
   await staysFree(t, site, page, more);
   const heard = await page.evaluate(() => window.heard);
   // A gradient of 0.8 million numbers is 3.2 million bytes.

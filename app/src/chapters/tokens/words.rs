@@ -105,8 +105,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A sentence is a product",
-            text: "How [probable](probability) is a sentence? Multiply the probability of its first token, that \
-                   of the second given the first, and so on: the **chain rule of probability**. A \
+            text: "How [probable](probability) is a sentence? Multiply the probability of its first token, of \
+                   the second given the first, and so on: the **chain rule of probability**. A \
                    [language model](language-model) gives the factors, and one for the **end token**. This one reads \
                    byte pairs.\n\n\
                    ! Point at each card: the product falls. Press Train: which factors grow?\n\n\
