@@ -48,7 +48,8 @@ pub const SCRIPT: Script = Script {
             text: "You would not call “the zebra yawned in German” impossible. Raw counts do, if the text lacks one of \
                    its letter pairs. [Smoothing](smoothing) adds a little, k, to every count: unseen pairs gain, and \
                    frequent pairs pay.\n\n\
-                   ! [Drag k up](>control-bigram-k). Which rows pale first, the frequent characters (top) or the rare ones (bottom)?",
+                   ! [Drag k up](>control-bigram-k). Which rows pale first, the frequent characters (top) or the \
+                   rare ones (bottom)?",
             set: |link| (link.bigram.view, link.bigram.k) = (View::Smoothed, 0.1),
             asks: &["bigram-zero"],
         },

@@ -36,7 +36,8 @@ pub const SCRIPT: Script = Script {
             text: "At each position, the second network’s [state](hidden-state) has read everything from the end back \
                    to there. In a **bidirectional RNN** the answer is read from this [backward state](#birnn-backward \
                    hidden) and the [forward state](#birnn-forward hidden) together.\n\n\
-                   ! [Point at a backward state](>birnn-row-both-backward), in the row whose arrows point left: the inputs it has read light up.\n\n\
+                   ! [Point at a backward state](>birnn-row-both-backward), in the row whose arrows point left: the \
+                   inputs it has read light up.\n\n\
                    + What does the second network add?\n\n\
                    It has [weights](weight) of its own, and its state has read the very symbol that forward can only \
                    guess. {both}",

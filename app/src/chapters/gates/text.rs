@@ -50,7 +50,8 @@ pub const SCRIPT: Script = Script {
                    gate](#forget-gate weight) f says how much of c stays. The stronger the color, the more open the \
                    gate. {framed}\n\n\
                    An open gate alone can’t count.\n\n\
-                   ! [Press another open row](>gates-cells-cells), and read its correlation r: does that unit count?\n\n\
+                   ! [Press another open row](>gates-cells-cells), and read its correlation r: does that unit \
+                   count?\n\n\
                    + Why would a network want to forget?\n\n\
                    The first LSTM had no such gate, and on a long stream of input its cells could grow without \
                    limit. So in 2000 Gers, Schmidhuber and Cummins added a way to forget.",

@@ -26,7 +26,8 @@ pub const SCRIPT: Script = Script {
             text: "Before it guesses, the model looks back and gathers what may help. This is \
                    [attention](attention). In the square, rows (queries) look at columns (keys). An untrained model \
                    looks at all of them nearly equally; training changes that.\n\n\
-                   ! [Point at a token](>probe-input): the arcs show how much it looks at itself and each earlier one.",
+                   ! [Point at a token](>probe-input): the arcs show how much it looks at itself and each earlier \
+                   one.",
             set: |_| {},
             asks: &["gpt-sure"],
         },

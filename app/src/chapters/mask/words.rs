@@ -124,7 +124,8 @@ pub const SCRIPT: Script = Script {
             text: "Does the mask really hide the future? Token {change} is changed here, and if any \
                    output before it moves at all, something has leaked. Compare the two rows: one with this \
                    mask, one with none.\n\n\
-                   ! [Type another character](>control-mask-letter), or move the slider to another token. Does anything leak?",
+                   ! [Type another character](>control-mask-letter), or move the slider to another token. Does \
+                   anything leak?",
             set: |link| link.view = "leak".into(),
             asks: &["mask-inference"],
         },

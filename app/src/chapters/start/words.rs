@@ -35,7 +35,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Adding lists",
             text: "Suppose one list says what a word is, and another, just as long, says where it stands. To say \
-                   both with one list, add them, place by place: the sum carries something of both. With arrows this is a walk: first along a, then along b.\n\n\
+                   both with one list, add them, place by place: the sum carries something of both. With arrows this \
+                   is a walk: first along a, then along b.\n\n\
                    ! [Drag a tip](>arrows-picture), and watch the sum.\n\n\
                    + What did the first GPT add?\n\n\
                    In the next chapter each piece of text gets a list like these, only longer: its \
@@ -49,7 +50,8 @@ pub const SCRIPT: Script = Script {
             text: "This time, multiply place by place and add up the results. This is the **dot product**, or [inner \
                    product](inner-product): {dot} now. It says how much two lists agree, though longer arrows count \
                    for more.\n\n\
-                   ! [Turn b](>arrows-picture) away from a: the dot product is 0 at a right angle, and negative beyond it.\n\n\
+                   ! [Turn b](>arrows-picture) away from a: the dot product is 0 at a right angle, and negative \
+                   beyond it.\n\n\
                    + What is the broad band?\n\n\
                    It is the shadow that b drops straight onto the line of a. Multiply its length by the length of a, \
                    and you have the dot product, with a minus sign if the shadow points away from a.\n\n\
@@ -83,7 +85,8 @@ pub const SCRIPT: Script = Script {
             text: "The **slope** says how fast the error, drawn here as height, rises if you turn a weight up a \
                    little. The slopes of all weights are the [gradient](gradient). Nudge w by h, and divide the rise \
                    by h.\n\n\
-                   ! [Make h smaller](>slope-picture) and smaller: the result approaches the slope, which is 2w on this curve.",
+                   ! [Make h smaller](>slope-picture) and smaller: the result approaches the slope, which is 2w on \
+                   this curve.",
             set: |link| link.view = "slope".into(),
             asks: &[],
         },
@@ -115,7 +118,8 @@ pub const SCRIPT: Script = Script {
             title: "A hundred steps",
             text: "The walk stops in the nearer valley, although the other is deeper: short steps can’t climb over the \
                    hill between them.\n\n\
-                   ! [Drag the start](>valley-picture) or the gray points: where does the walk end now? Then turn up the rate until the steps jump across \
+                   ! [Drag the start](>valley-picture) or the gray points: where does the walk end now? Then turn up \
+                   the rate until the steps jump across \
                    the valley.",
             set: |link| {
                 link.view = "valley".into();

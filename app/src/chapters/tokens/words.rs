@@ -33,7 +33,8 @@ pub const SCRIPT: Script = Script {
             text: "The list of all tokens is the [vocabulary](vocabulary), and a token’s place on that list is its \
                    **id**. In the simplest cut, each character is a token. Characters that never occur in the training \
                    text share one id, **unknown**.\n\n\
-                   ! [Click a letter](>level-characters) your sentence has twice: both share an id, so both light up.\n\n\
+                   ! [Click a letter](>level-characters) your sentence has twice: both share an id, so both light \
+                   up.\n\n\
                    + How many ids are there?\n\n\
                    The row of characters has {character-ids} ids here, and two of them are special. One stands for the \
                    end of a line. The other is unknown: the characters that share it can’t be told apart.",
