@@ -104,7 +104,7 @@ test("the words that occur in its text stand out, and their share is theirs", as
   const real = all.filter((word) => known.has(word));
   assert(real.length > 0 && real.length < all.length, `${real.length} of ${all.length}`);
   assert.deepEqual((await sample.locator("b").allTextContents()).flatMap(words), real);
-  assert.match(await byId(page, "writing-real").textContent(), new RegExp(`^${Math.round((100 * real.length) / all.length)}% of its words are in its text`));
+  assert.match(await byId(page, "writing-real").textContent(), new RegExp(`^${Math.round((100 * real.length) / all.length)}% of these words are in its text`));
   // Names do not come again, so new ones are no mistake.
   await openSettings(page, "source");
   await byId(page, "corpus-names").click();

@@ -399,7 +399,7 @@ fn Outputs(page: Page) -> impl IntoView {
         let other = other.get();
         // As the rows of the vectors below.
         let (value_name, compare_name) =
-            if other { ("this mask", "own mask") } else { ("probability", "") };
+            if other { ("this mask", "training mask") } else { ("probability", "") };
         view! {
             <BarsFigure name="mask-next" title=Signal::derive(move || format!("After {} it expects", name.get()))
                 bars top=LIKELIEST hue=Hue::Output provenance=page.provenance value_name compare_name/>
@@ -466,7 +466,7 @@ fn in_short(seen: &Seen) -> String {
 fn vector(seen: &Seen) -> Matrix {
     let row = seen.row as usize;
     let both = [&seen.outputs, &seen.usual_outputs].map(|a| a.block(&[row]).unwrap_or_default());
-    named_rows(&["this mask", "own mask"], "unit", &both, "output")
+    named_rows(&["this mask", "training mask"], "unit", &both, "output")
 }
 
 /// Rows of equally many signed numbers, columns counted from 1.

@@ -95,8 +95,8 @@ pub fn Writing() -> impl IntoView {
                 "What it writes " <span class="hint" id=at.clone()>{after}</span>
                 {move || real.get().map(|share| view! {
                     <span class="writing-real" data-testid="writing-real"
-                        title="Share of the words here that occur in the text it learns from">
-                        <strong>{percent(share, 0)}</strong>" of its words are in its text"
+                        title="Share of these words that occur in the text the model learns from">
+                        <strong>{percent(share, 0)}</strong>" of these words are in its text"
                     </span>
                 })}
             </h3>

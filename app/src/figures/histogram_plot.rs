@@ -106,7 +106,7 @@ pub fn draw<DB: DrawingBackend>(
     let (left, right, _, _) = grid.plot(0);
     let below = grid.rows as f64 * grid.height;
     let middle = if grid.columns == 1 { (left + right) / 2.0 } else { grid.width / 2.0 };
-    let label = format!("{} (height: share of all values)", histogram.x_label);
+    let label = format!("{} (height: share of each plot’s values)", histogram.x_label);
     surface.text(&label, (middle, below), TEXT, palette.muted, Anchor::BELOW)
 }
 

@@ -122,8 +122,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "How much doubt is best?",
-            text: "With k near 0, the counts trust only what they have seen. With k in the thousands, every character \
-                   is about equally likely: the model knows nothing. In between lies the k that guesses the held-out \
+            text: "With k near 0, the counts trust only what they have seen. With k near 10,000, every character is \
+                   about equally likely: the model knows almost nothing. In between lies the k that guesses the held-out \
                    text best.\n\n\
                    ! [Zoom in](>bigram-zoom) and click the lowest point of “held out.” Where is the training text’s \
                    curve lowest?",

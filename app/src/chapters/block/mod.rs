@@ -150,7 +150,11 @@ fn BlockChapter() -> impl IntoView {
             let block = &link.block;
             let without = name_of(block.without);
             // What the story is about first: the button cuts what is too long for it.
-            format!("{}, {}; and without {without}", block.norm.label(), block.activation.label())
+            format!(
+                "{}, {}; with and without {without}",
+                block.norm.label(),
+                block.activation.label()
+            )
         })
     });
     view! {

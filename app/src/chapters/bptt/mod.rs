@@ -335,7 +335,7 @@ fn lives(shown: Shown) -> Vec<Live> {
             let steps = grouped(curves::ENOUGH.into());
             match shown.lab.step.get() < curves::ENOUGH {
                 true => format!("Make your guess below, then train all three to step {steps}."),
-                false => format!("All three have trained for {steps} steps."),
+                false => format!("All three have trained for at least {steps} steps."),
             }
         }),
         live("accuracy", move || accuracy.get()),

@@ -85,7 +85,8 @@ fn lives(page: Page) -> Vec<Live> {
         live("compared", move || compared.get()),
         live_setting("shape", |link| {
             let (layers, heads) = (link.many_heads.layers, link.many_heads.heads);
-            format!("{} with {} each", plural(layers, "layer"), plural(heads, "head"))
+            let each = if layers == 1 { "" } else { " each" };
+            format!("{} with {}{each}", plural(layers, "layer"), plural(heads, "head"))
         }),
         live_setting("heads", |link| plural(link.many_heads.heads, "head")),
         live_setting("width", |link| link.many_heads.width.to_string()),

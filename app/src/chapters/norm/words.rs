@@ -55,9 +55,9 @@ pub const SCRIPT: Script = Script {
                    [spread](standard-deviation) σ.\n\n\
                    ! Press “Next mean” and watch [y](#y output) fill.\n\n\
                    + Why should that help?\n\n\
-                   While a network learns, each layer’s inputs shift, because the layers below it change. The authors \
-                   called this [internal covariate shift](internal-covariate-shift), and meant to reduce it. Later \
-                   tests did not bear this reason out.",
+                   While a network learns, each layer’s inputs shift, because the layers below it change. BatchNorm’s \
+                   authors called this [internal covariate shift](internal-covariate-shift), and meant to reduce it. \
+                   But in later tests this did not turn out to be why BatchNorm helps.",
             set: |link| (link.norm.row, link.norm.sweep) = (0, 5),
             asks: &["norm-shift"],
         },

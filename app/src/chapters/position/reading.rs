@@ -55,8 +55,8 @@ pub fn view(page: Page) -> AnyView {
     let open = memo(move || page.settings.with(|s| s.head > 0));
     let title = Signal::derive(move || {
         let (number, from) = page.settings.with(|s| (s.number, s.from));
-        let back = if from == CountFrom::End { " from the end" } else { "" };
-        format!("Where each model looks for symbol {number}{back}")
+        let back = if from == CountFrom::End { ", counted from the end" } else { "" };
+        format!("Where each model looks when asked for symbol no. {number}{back}")
     });
     view! {
         {sequence(page)}
@@ -66,8 +66,8 @@ pub fn view(page: Page) -> AnyView {
                 <MatrixFigure name="position-attention" title matrix marked
                     on_pick provenance=page.provenance/>
                 <p class="view-note">
-                    "Each row is one head in the last layer of one model. The outline marks the symbol that is \
-                     asked for. Click a cell to see its arithmetic."
+                    "Each row is one head in the last layer of one model. It shows where the number, the last token, \
+                     looks. The outline marks the symbol that is asked for. Click a cell to see its arithmetic."
                 </p>
             </div>
             <div class="view-scroll">
@@ -169,7 +169,7 @@ fn answers(reading: &Reading) -> AnyView {
             {format!(" and the number {number}: the right answer is ‘{}’.", reading.right)}
         </p>
         <dl class="position-answers">{reading.models.iter().map(row).collect_view()}</dl>
-        <p class="hint">"Each bar: the probability that the model gives its own answer."</p>
+        <p class="hint">"Each bar shows how probable the model finds its own answer."</p>
     }
     .into_any()
 }

@@ -144,8 +144,8 @@ fn time(costs: &[Cost], length: u32, attention: bool) -> Option<f32> {
 /// Which of the two layers is quicker at the longest text, and why, once both are measured.
 pub fn quicker(costs: &[Cost]) -> Option<&'static str> {
     Some(if time(costs, LONGEST, true)? > time(costs, LONGEST, false)? {
-        "On this processor attention loses at the longest text: it has more sums to do, and few hands to do them. \
-         On a GPU it may win."
+        "On this processor attention loses at the longest text: it needs more sums, and the processor can do only a few \
+         at a time. On a GPU it may win."
     } else {
         "On this processor attention wins even at the longest text: all its sums take less time than so many steps \
          one after another."

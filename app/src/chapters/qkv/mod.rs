@@ -90,7 +90,7 @@ fn lives(costs: RwSignal<Vec<Cost>>) -> Vec<Live> {
         live_setting("width", |link| link.qkv.dimensions.to_string()),
         live("steady", move || {
             let asks = match trains.get() {
-                true => "Pause training for steady times.",
+                true => "Pause training to measure undisturbed.",
                 false => "Press “Measure again.”",
             };
             asks.to_owned()

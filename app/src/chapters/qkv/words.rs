@@ -95,12 +95,12 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "One step of T² work",
             text: "A recurrent layer reads T tokens in T steps, one after another. Attention compares all at \
-                   once: T × T scores, no waiting. Your processor does few sums at once, so attention may take longer \
-                   here. A graphics chip (GPU) does thousands: there, waiting costs more.\n\n\
+                   once: T × T scores, no waiting. Your processor does only a few sums at a time, so attention may \
+                   take longer here. A GPU (graphics chip) does thousands.\n\n\
                    ! {steady} Which time curve ends lower?\n\n\
                    + Which one, and why?\n\n\
-                   {cost} A GPU is the chip that most models train on. It has thousands of hands, and waiting leaves \
-                   them idle.",
+                   {cost} A GPU is the chip that most models train on. It does thousands of sums at a time, and \
+                   waiting leaves it idle.",
             set: |link| put(link, Experiment::Cost),
             asks: &["qkv-cost"],
         },
@@ -229,13 +229,13 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "qkv-order",
             kind: Kind::FindError,
-            asks: "“Without positions or a mask, self-attention cannot tell if you shuffle the tokens: the output is \
-                   the same.” What is wrong?",
+            asks: "“Without positions or a mask, shuffling the tokens leaves the output of self-attention exactly as it \
+                   was.” What is wrong?",
             options: &[
                 (
                     "The outputs are shuffled along with the tokens.",
-                    "Each token keeps its own output and takes it to its new place. This is called equivariant. \
-                     Invariant would mean that nothing at all changes.",
+                    "Each token keeps its own output and takes it to its new place. Such a layer is called \
+                     equivariant. If its output did not change at all, it would be invariant.",
                 ),
                 (
                     "The numbers in every token’s output change.",

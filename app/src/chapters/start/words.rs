@@ -61,7 +61,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Many questions at once",
-            text: "A **matrix** is a stack of lists, its rows, drawn as a grid. Each is an arrow, too. It \
+            text: "A **matrix** is a stack of lists, its rows, drawn as a grid. Each row is an arrow. It \
                    asks how much the input x agrees with it; the answer is their dot product. The answers are the \
                    [matrix product](matrix-product). Training changes the rows’ numbers, the weights.\n\n\
                    ! [Drag x](>matrix-picture), then arrow 2: which answers change?",

@@ -93,8 +93,8 @@ fn Decoded(shown: Shown) -> impl IntoView {
                 return None;
             }
             Some(if unknown.is_empty() {
-                "Together, a row’s tokens are your sentence again. Equal pieces have equal colors, but different ones may \
-                 share a color: the id tells."
+                "Put together, a row’s tokens are your sentence again. The same token always has the same color. \
+                 Different tokens may share one: then only the id tells them apart."
                     .to_owned()
             } else {
                 format!(
@@ -245,7 +245,7 @@ fn Curves(shown: Shown) -> impl IntoView {
             };
             let latest = match points[..] {
                 [.., before, after] => {
-                    let name = format!("last: {}", by(after.1 - before.1));
+                    let name = format!("last merge: {}", by(after.1 - before.1));
                     let line = Line::new(name, hue, Dash::Solid, vec![after]);
                     Some(Line { stroke: Stroke::Marked, ..line })
                 }

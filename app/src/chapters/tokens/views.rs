@@ -107,8 +107,8 @@ pub fn Chain(shown: Shown) -> impl IntoView {
             "Each bar falls as far as the product has fallen, on a logarithmic scale. The solid part is this factor’s own. \
              “|” means “given”: the first token is predicted given the "<b>"end"</b>" token of the line before. \
              The chain rule asks for p(token | all before it). This model uses p(token | the one before it) in \
-             its place. Training makes frequent pairs likelier and rare ones less so: no line of the tales begins \
-             with “said.”"
+             its place. Training raises the factors of pairs that are frequent in the text, and lowers those of \
+             rare pairs. If no line of the text begins as your sentence does, its first factor falls."
         </p>
     }
     .into_any()

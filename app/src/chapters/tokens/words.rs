@@ -33,8 +33,7 @@ pub const SCRIPT: Script = Script {
             text: "The list of all tokens is the [vocabulary](vocabulary), and a token’s place on that list is its \
                    **id**. In the simplest cut, each character is a token. Characters that never occur in the training \
                    text share one id, **unknown**.\n\n\
-                   ! [Click a letter](>level-characters) your sentence has twice: both share an id, so both light \
-                   up.\n\n\
+                   ! [Click a letter](>level-characters) that occurs twice: it has one id, so both places light up.\n\n\
                    + How many ids are there?\n\n\
                    The row of characters has {character-ids} ids here, and two of them are special. One stands for the \
                    end of a line. The other is unknown: the characters that share it can’t be told apart.",
@@ -67,7 +66,7 @@ pub const SCRIPT: Script = Script {
             text: "An id is only a name, like the number on a locker: what counts is its row in a [table](#embedding \
                    weight). The row and the table are both called [embedding](embedding), and training changes them. A \
                    product with a [one-hot vector](one-hot) picks the row.\n\n\
-                   ! [Click a number](>lookup-product) in the table’s last row to see its sum.\n\n\
+                   ! [Click a number](>lookup-product) in the row “one-hot times E” to see its sum.\n\n\
                    + How does a product pick a row?\n\n\
                    A one-hot vector is a list of numbers with a [1](#one-hot input) at the id and 0 everywhere else. \
                    Multiply each row of the table by its number in that list, and add up the rows. All rows but one \
@@ -106,10 +105,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A sentence is a product",
-            text: "How [probable](probability) is a sentence? Multiply the probability of its first token, of \
-                   the second given the first, and so on: the **chain rule of probability**. A \
-                   [language model](language-model) gives the factors, and one for the **end token**. This one reads \
-                   byte pairs.\n\n\
+            text: "How [probable](probability) is a sentence? Multiply the probability of its first token by that \
+                   of the second given the first, and so on: the **chain rule of probability**. A \
+                   [language model](language-model) gives the factors, including the **end token**’s. This model \
+                   reads byte pairs.\n\n\
                    ! Point at each card: the product falls. Press Train: which factors grow?\n\n\
                    + Why an end token, and why logarithms?\n\n\
                    Nobody says in advance how long a sentence will be, so the model must also say when it stops.\n\n\

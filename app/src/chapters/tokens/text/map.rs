@@ -168,10 +168,10 @@ impl Kind {
         match (self, is_single) {
             (Self::Vowel, true) => "vowel",
             (Self::Consonant, true) => "consonant",
-            (Self::Other, true) => "no letter",
+            (Self::Other, true) => "not a letter",
             (Self::Vowel, false) => "ends in a vowel",
             (Self::Consonant, false) => "ends in a consonant",
-            (Self::Other, false) => "ends in no letter",
+            (Self::Other, false) => "does not end in a letter",
         }
     }
 }
