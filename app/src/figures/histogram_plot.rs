@@ -120,7 +120,10 @@ fn draw_group<DB: DrawingBackend>(
 ) -> Drawn<DB> {
     let x_at = |v: f64| left + x.share(v).unwrap_or(0.0) * (right - left);
     let y_at = |v: f64| bottom - y.share(v).unwrap_or(0.0) * (bottom - top);
-    surface.text(&bins.name, (left, top - 12.0), TEXT, palette.ink, Anchor::LEFT)?;
+    // A name that is wider than its plot begins where the plot's numbers do.
+    let is_wide = bins.name.chars().count() as f64 * 0.55 * TEXT > right - left;
+    let name_at = if is_wide { left - LEFT + RIGHT } else { left };
+    surface.text(&bins.name, (name_at, top - 12.0), TEXT, palette.ink, Anchor::LEFT)?;
     for (value, label) in y.ticks(3.0) {
         surface.line(&[(left, y_at(value)), (right, y_at(value))], palette.line, 1.0, &[])?;
         let label = format!("{label}%");

@@ -12,7 +12,7 @@ use super::{
     lines_data::{Line, Lines, Stroke, lines_csv, lines_json, nearest},
     lines_plot::{self, Layout, lines_svg},
     motion::use_motion,
-    numbers::{percent, place, short},
+    numbers::{percent, place},
     plot::use_plot,
     reading::{Reading, offset, step_along},
     select::Pointing,
@@ -84,7 +84,7 @@ pub fn LinesFigure(
         let (lines, Some(x)) = (shown.get(), read.get()) else { return String::new() };
         let values =
             lines.series.iter().map(|s| format!("{} {}", s.name, s.reading(x, lines.is_share)));
-        format!("{} {}: {}", lines.x_label, short(x), values.collect::<Vec<_>>().join(", "))
+        format!("{} {}: {}", lines.x_label, place(x), values.collect::<Vec<_>>().join(", "))
     };
     let files = Files { json: lines_json, csv: lines_csv, svg: lines_svg };
     let table = TableData {
@@ -94,7 +94,7 @@ pub fn LinesFigure(
         shape: Signal::derive(move || (xs.with(Vec::len), shown.get().series.len())),
         along: ("points", "series"),
         row_name: Callback::new(move |i: usize| {
-            let x = xs.with(|xs| xs.get(i).map_or(String::new(), |x| short(*x)));
+            let x = xs.with(|xs| xs.get(i).map_or(String::new(), |x| place(*x)));
             format!("{} {x}", shown.get().x_label)
         }),
         column_name: Callback::new(move |i: usize| {
@@ -104,7 +104,7 @@ pub fn LinesFigure(
             let x = xs.with(|xs| xs.get(row).copied())?;
             let lines = shown.get();
             let point = lines.series.get(column)?.at(x).filter(|p| p.0 == x)?;
-            Some(if lines.is_share { percent(point.1, 2) } else { short(point.1) })
+            Some(if lines.is_share { percent(point.1, 2) } else { place(point.1) })
         }),
         absent: "–",
         start: Callback::new(move |()| xs.with(|xs| Some((nearest(xs, read.get()?)?, 0)))),

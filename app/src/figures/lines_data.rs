@@ -8,7 +8,7 @@ use super::{
     frame::Caption,
     hue::{Dash, Hue},
     motion::Between,
-    numbers::{brief, percent, short},
+    numbers::{brief, percent, place},
     plot::{Axis, last_step_shown},
 };
 
@@ -190,13 +190,17 @@ impl Line {
 
     /// What the series says at `x`: the value there, or the one before with its own x.
     pub fn reading(&self, x: f64, is_share: bool) -> String {
-        let brief = |y| if is_share { percent(y, 1) } else { brief(y) };
+        let brief = |y: f64| match y.fract() == 0.0 {
+            _ if is_share => percent(y, 1),
+            true => place(y),
+            false => brief(y),
+        };
         match self.at(x) {
             None => "–".into(),
             Some((_, y)) if !y.is_finite() => "–".into(),
             Some((at, y)) if at == x => brief(y),
             Some(_) if self.stroke == Stroke::Points => "–".into(),
-            Some((at, y)) => format!("{} (at {})", brief(y), short(at)),
+            Some((at, y)) => format!("{} (at {})", brief(y), place(at)),
         }
     }
 }

@@ -66,8 +66,8 @@ pub fn view(page: Page) -> AnyView {
                 <MatrixFigure name="position-attention" title matrix marked
                     on_pick provenance=page.provenance/>
                 <p class="view-note">
-                    "Each row is one head in the last layer of one model. It shows where the number, the last token, \
-                     looks. The outline marks the symbol that is asked for. Click a cell to see its arithmetic."
+                    "Each row is one head in the last layer of one model: where the number, the last token, looks. The \
+                     outline marks the symbol that is asked for. Click a cell to see its arithmetic."
                 </p>
             </div>
             <div class="view-scroll">
