@@ -93,8 +93,7 @@ fn Decoded(shown: Shown) -> impl IntoView {
                 return None;
             }
             Some(if unknown.is_empty() {
-                "Put together, a row’s tokens are your sentence again. The same token always has the same color. \
-                 Different tokens may share one: then only the id tells them apart."
+                "Put together, each row is your sentence again. Same token, same color; some tokens share one."
                     .to_owned()
             } else {
                 format!(
