@@ -60,13 +60,25 @@ fn seek(timer: Timer, id: &'static str, left: u32) {
 /// Scrolls whatever is between the stage and the element as far as it takes to see it; what is larger than
 /// there is room is seen from its start.
 pub fn bring_into_sight(element: &Element) {
-    let mut parent = element.parent_element();
-    while let Some(room) = parent.filter(|room| room.id() != "stage-view") {
+    for room in rooms(element) {
         let [across, down] = place_in(&room, element);
         scroll::down(&room, down, Land::AtEdge(0.0));
         scroll::across(&room, across, Land::AtEdge(0.0));
-        parent = room.parent_element();
     }
+}
+
+/// The same sideways alone: how far down a view is scrolled is for what the beat speaks of.
+pub fn bring_across(element: &Element) {
+    for room in rooms(element) {
+        let [across, _] = place_in(&room, element);
+        scroll::across(&room, across, Land::AtEdge(0.0));
+    }
+}
+
+/// What is between the stage and the element.
+fn rooms(element: &Element) -> impl Iterator<Item = Element> {
+    let around = core::iter::successors(element.parent_element(), Element::parent_element);
+    around.take_while(|room| room.id() != "stage-view")
 }
 
 /// The view from its start: nothing of it is scrolled.

@@ -6,7 +6,7 @@ use leptos::{ev, prelude::*};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, KeyboardEvent, NodeList};
 
-use super::aim::bring_into_sight;
+use super::aim::bring_across;
 use crate::{
     controls::{Timer, use_timer},
     reactive::effect,
@@ -111,7 +111,7 @@ fn look(timer: Timer, used: StoredValue<Vec<String>>) {
             let _ = element.set_attribute(MARK, &name);
             // In a row that scrolls it may be out of sight.
             if element.matches("#stage-view button").unwrap_or_default() {
-                bring_into_sight(&element);
+                bring_across(&element);
             }
         }
     }
