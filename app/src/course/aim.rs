@@ -77,7 +77,7 @@ pub fn bring_across(element: &Element) {
 
 /// What is between the stage and the element.
 fn rooms(element: &Element) -> impl Iterator<Item = Element> {
-    let around = core::iter::successors(element.parent_element(), Element::parent_element);
+    let around = core::iter::successors(element.parent_element(), |room| room.parent_element());
     around.take_while(|room| room.id() != "stage-view")
 }
 
