@@ -70,7 +70,7 @@ pub fn view(page: Page) -> AnyView {
                      outline marks the symbol that is asked for. Click a cell to see its arithmetic."
                 </p>
             </div>
-            <div class="view-scroll">
+            <div class="view-scroll" tabindex="0" role="region" aria-label="Which models are right?">
                 {move || (!open.get()).then(|| reading.get().map(|reading| answers(&reading)))}
                 {inspector(page, open)}
             </div>
