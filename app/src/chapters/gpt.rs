@@ -31,7 +31,7 @@ use crate::{
     questions::Questions,
     reactive::{effect_with_last, memo},
     store::Store,
-    teaching::{CheckYourself, live},
+    teaching::{CheckYourself, live, live_words},
 };
 
 #[cfg(test)]
@@ -228,7 +228,7 @@ fn beginning(store: Store) -> AnyView {
         (false, false) => "Keep training",
     };
     view! {
-        <span class="live" translate="no">{move || begins(store)}</span>
+        {live_words(move || begins(store))}
         <p class="beat-do" translate="no">{move || asks(store)}</p>
         {move || (!store.is_given()).then(|| view! {
             <p class="way-in">

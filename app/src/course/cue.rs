@@ -74,17 +74,11 @@ fn is_use(event: &Event, marked: &Element) -> bool {
 fn look(timer: Timer, used: StoredValue<Vec<String>>) {
     let is_used = |name: &String| used.with_value(|used| used.contains(name));
     let asked = document().query_selector(".beat-on .beat-do").ok().flatten();
-    let mut names = asked
-        .as_ref()
-        .map(|asked| named(&asked.text_content().unwrap_or_default()))
-        .unwrap_or_default();
+    let mut names =
+        asked.map(|asked| named(&asked.text_content().unwrap_or_default())).unwrap_or_default();
     names.retain(|name| !is_used(name));
-    let ids = asked.map(|asked| elements(asked.query_selector_all(&format!("[{ASKED}]"))));
-    let ids = ids
-        .into_iter()
-        .flatten()
-        .filter_map(|part| part.get_attribute(ASKED))
-        .filter(|id| !is_used(id));
+    let parts = elements(document().query_selector_all(&format!(".beat-on [{ASKED}]")));
+    let ids = parts.filter_map(|part| part.get_attribute(ASKED)).filter(|id| !is_used(id));
     let mut wanted: Vec<(Element, String)> = ids
         .filter_map(|id| {
             let found =

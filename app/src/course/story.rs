@@ -13,7 +13,7 @@ use crate::{
     figures::{canvas::use_size, motion},
     reactive::{effect, effect_with_last, memo},
     store::{Store, Way},
-    teaching::Live,
+    teaching::{Live, live_words},
 };
 
 /// Sets what differs from a chapter's start.
@@ -240,7 +240,7 @@ pub fn live_setting(name: &'static str, says: fn(&Link) -> String) -> Live {
             None => store.link.with(says),
         };
         let said = memo(says);
-        view! { <span class="live" translate="no">{said}</span> }
+        live_words(move || said.get())
     };
     (name, ViewFn::from(read))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::pen::FACE;
+use super::pen::{FACE, MONO};
 use crate::reactive::memo;
 use leptos::{html, prelude::*};
 use serde_json::json;
@@ -155,7 +155,7 @@ fn bars_svg(shown: &Shown, caption: &Caption, colors: &Colors) -> String {
         // Writing to a String cannot fail.
         let _ = write!(
             svg,
-            r#"<g font-weight="{weight}" fill="{ink}"><text x="{}" y="{baseline}" text-anchor="end" font-family="ui-monospace, monospace">{name}{tick}</text><text x="{end}" y="{baseline}">{number}</text></g>"#,
+            r#"<g font-weight="{weight}" fill="{ink}"><text x="{}" y="{baseline}" text-anchor="end" font-family="{MONO}">{name}{tick}</text><text x="{end}" y="{baseline}">{number}</text></g>"#,
             LEFT - 8.0
         );
         write_rect(&mut svg, LEFT, y + 4.0, WIDTH, 14.0, palette.line);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
-use super::pen::FACE;
+use super::pen::{FACE, MONO};
 use super::{
     canvas::{self, Size},
     color::Palette,
@@ -52,9 +52,6 @@ const MOST_LANES: usize = 3;
 const NONE: usize = usize::MAX;
 /// Of a row's mark: its largest font, and its height there.
 const MARK: (f64, f64) = (14.0, 20.0);
-/// How much higher the sign of a space stands than other labels, as a share of the font: it hangs below its line,
-/// and as low as that it would seem to belong to what is below.
-const SPACE_RAISED: f64 = 0.2;
 
 /// How cells find their room, and the colors of the axes' titles.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -396,7 +393,7 @@ fn is_count(label: &str) -> bool {
 fn face_of(labels: &[String]) -> &'static str {
     let are_names = labels.iter().any(|label| label.contains(' '));
     let are_numbers = labels.iter().all(|label| is_count(label));
-    if are_names || are_numbers { FACE } else { "ui-monospace, monospace" }
+    if are_names || are_numbers { FACE } else { MONO }
 }
 
 /// An axis's title, or only its first words where there is little room.
@@ -464,11 +461,6 @@ fn is_written(at: usize, every: usize) -> bool {
     every != NONE && at.is_multiple_of(every)
 }
 
-/// How much higher a label stands than others.
-fn raised(label: &str, font: f64) -> f64 {
-    if label == "␣" { SPACE_RAISED * font } else { 0.0 }
-}
-
 fn write_column_labels(
     context: &CanvasRenderingContext2d,
     g: Geometry,
@@ -507,7 +499,7 @@ fn write_column_labels(
         } else {
             context.set_text_align("center");
             context.set_text_baseline("bottom");
-            let raise = raised(&label, g.column_font);
+            let raise = token::raised(&label, g.column_font);
             context.fill_text(&label, middle, g.top - 4.0 - raise).ok()?;
         }
     }
@@ -569,7 +561,7 @@ fn write_row_labels(
     context.set_text_align("right");
     for row in (0..g.rows).filter(|row| is_written(*row, g.row_every)) {
         let label = token::short_label(&matrix.rows[row], g.row_label);
-        let raise = raised(&label, g.row_font);
+        let raise = token::raised(&label, g.row_font);
         let middle = g.y(row) + g.cell_height / 2.0;
         context.fill_text(&label, g.left - 6.0 - g.aside(row), middle - raise).ok()?;
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::pen::FACE;
+use super::pen::{FACE, MONO};
 use super::{
     frame::Caption,
     matrix_data::Matrix,
@@ -99,7 +99,7 @@ fn upright(matrix: &Matrix, width: f64) -> bool {
 fn write_labels(svg: &mut String, matrix: &Matrix, width: f64, height: f64, colors: &Colors) {
     let ink = colors.palette.ink.css();
     let every = |cell: f64| (label_size(cell) * 1.1 / cell).ceil().max(1.0) as usize;
-    let _ = write!(svg, r#"<g font-family="ui-monospace, monospace" fill="{ink}">"#);
+    let _ = write!(svg, r#"<g font-family="{MONO}" fill="{ink}">"#);
     for (row, label) in matrix.rows.iter().enumerate().step_by(every(height)) {
         let (x, y) = (LEFT - 6.0, TOP + (row as f64 + 0.5) * height);
         let (label, size) = (escape(&token::short_label(label, 10)), label_size(height));

@@ -60,8 +60,8 @@ pub struct Stroke {
 /// The page's font, for canvases and files. Where a file is opened, Inter may be missing.
 pub const FACE: &str = "Inter, system-ui, sans-serif";
 
-/// The page's monospaced font, as the attribute of a text.
-pub const MONO: &str = r#" font-family="ui-monospace, Menlo, Consolas, monospace""#;
+/// The page's monospaced font, likewise: tokens are set in it.
+pub const MONO: &str = "ui-monospace, Menlo, Consolas, monospace";
 
 /// Draws with text of one size.
 pub struct Pen {
@@ -153,7 +153,7 @@ impl Pen {
         let text: String = letters.iter().map(|(_, letter)| letter).collect();
         let _ = write!(
             self.svg,
-            r#"<text x="{}" y="{y:.1}" font-size="{:.1}"{MONO} text-anchor="middle" fill="{}">{}</text>"#,
+            r#"<text x="{}" y="{y:.1}" font-size="{:.1}" font-family="{MONO}" text-anchor="middle" fill="{}">{}</text>"#,
             places.join(" "),
             self.font,
             self.hue(hue),

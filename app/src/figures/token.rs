@@ -28,6 +28,12 @@ pub fn mark(token: &str) -> String {
         .collect()
 }
 
+/// How much higher than others a token's mark is written, in pixels: the sign of a space hangs below its line, and
+/// as low as that it would seem to belong to what is below.
+pub fn raised(mark: &str, font: f64) -> f64 {
+    if mark == "␣" { 0.2 * font } else { 0.0 }
+}
+
 /// The token at the 0-based `position` for a sentence: `‘k’ (5)`, positions counted from 1.
 pub fn name_at(token: &str, position: usize) -> String {
     format!("‘{}’ ({})", mark(token), position + 1)

@@ -23,7 +23,7 @@ pub use code::{Piece, pieces, shown};
 pub use formula::Formula;
 pub use glossary::Glossary;
 pub use lit::{MathSym, Sym, provide_lit};
-pub use prose::{Live, aim, live, prose};
+pub use prose::{Live, aim, live, live_words, prose};
 #[cfg(test)]
 pub use prose::{fold, plain};
 pub use quiz::{Quiz, quiz, quiz_again};

@@ -21,8 +21,12 @@ pub type Live = (&'static str, ViewFn);
 
 /// A number or a few words that follow the model. A browser that translates would freeze it.
 pub fn live(name: &'static str, says: impl Fn() -> String + Send + Sync + Clone + 'static) -> Live {
-    let says = move || says.clone();
-    (name, ViewFn::from(move || view! { <span class="live" translate="no">{says()}</span> }))
+    (name, ViewFn::from(move || live_words(says.clone())))
+}
+
+/// The number or the words alone.
+pub fn live_words(says: impl Fn() -> String + Send + Sync + 'static) -> impl IntoView {
+    view! { <span class="live" translate="no">{says}</span> }
 }
 
 /// A stretch of a text.

@@ -338,7 +338,7 @@ fn on_fill(pen: &mut Pen, (x, y): (f64, f64), text: &str) {
     let (paper, font) = (pen.paint.paper(), pen.font);
     let text = crate::figures::svg::escape(text);
     pen.svg.push_str(&format!(
-        r#"<text x="{x:.1}" y="{y:.1}" font-size="{font:.1}"{MONO} font-weight="650" text-anchor="middle" fill="{paper}">{text}</text>"#
+        r#"<text x="{x:.1}" y="{y:.1}" font-size="{font:.1}" font-family="{MONO}" font-weight="650" text-anchor="middle" fill="{paper}">{text}</text>"#
     ));
 }
 

@@ -328,11 +328,10 @@ impl<'a> Callout<'a> {
     fn row(&self, pen: &mut Pen, colors: &Colors, row: &Row, (top, width): (f64, f64)) {
         let line = top + 12.0;
         let name = escape(&token::short_mark(row.token, LONGEST_NAME));
-        // The sign of a space hangs below its line.
-        let base = if name == "␣" { line - 3.0 } else { line };
+        let base = line - token::raised(&name, FONT);
         let _ = write!(
             pen.svg,
-            r#"<text x="0" y="{base:.1}" font-size="{FONT}"{MONO} fill="{}">{name}</text>"#,
+            r#"<text x="0" y="{base:.1}" font-size="{FONT}" font-family="{MONO}" fill="{}">{name}</text>"#,
             pen.hue(Hue::Ink),
         );
         let mut left = if self.tinted { LONG_NAME } else { NAME };

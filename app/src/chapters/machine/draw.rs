@@ -16,7 +16,7 @@ use crate::{
         Hue,
         labels::text_width,
         largest,
-        pen::{Anchor, Paint, Pen},
+        pen::{Anchor, MONO, Paint, Pen},
         percent,
         svg::escape,
         token,
@@ -223,8 +223,7 @@ fn chip(pen: &mut Pen, scene: &Scene, row: usize, text: &str, tinted: bool, chos
     let size = (scene.pitch * 0.78).clamp(SMALLEST, 15.0).min(fits.max(SMALLEST));
     // Where rows are closer than letters are high, neighbors stand side by side.
     let aside = if scene.pitch < CLOSE { column.width / 4.0 } else { 0.0 };
-    // The sign of a space hangs below its line, out of the box.
-    let below = if name == "␣" { 0.1 } else { 0.34 };
+    let below = 0.34 * size - token::raised(&name, size);
     let x = column.middle() + if row.is_multiple_of(2) { -aside } else { aside };
     let (fill, edge) = if chosen {
         (pen.hue(Hue::Hidden), pen.hue(Hue::Hidden))
@@ -236,12 +235,12 @@ fn chip(pen: &mut Pen, scene: &Scene, row: usize, text: &str, tinted: bool, chos
     let ink = if chosen { pen.paint.paper() } else { pen.hue(Hue::Ink) };
     let _ = write!(
         pen.svg,
-        r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{high:.1}" rx="4" fill="{fill}" stroke="{edge}"/><text x="{:.1}" y="{:.1}" font-size="{:.1}" font-family="ui-monospace, monospace" text-anchor="middle" fill="{ink}">{}</text>"#,
+        r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{high:.1}" rx="4" fill="{fill}" stroke="{edge}"/><text x="{:.1}" y="{:.1}" font-size="{:.1}" font-family="{MONO}" text-anchor="middle" fill="{ink}">{}</text>"#,
         column.x,
         y - high / 2.0,
         column.width,
         x,
-        y + below * size,
+        y + below,
         size,
         escape(&name),
     );
@@ -413,7 +412,7 @@ fn bars(pen: &mut Pen, scene: &Scene, pass: &Pass, way: Way) {
             // Ends where its bar begins.
             _ => (left - 4.0, Anchor::End),
         };
-        let below = if name == "␣" { 1.0 } else { 4.0 };
+        let below = 4.0 - token::raised(&name, pen.font);
         pen.text(Hue::Ink, false, (at, y + below), anchor, &name);
         let long = (right - left) * f64::from(probability.clamp(0.0, 1.0));
         let ink = pen.hue(Hue::Output);

@@ -6,7 +6,7 @@ use serde_json::{Map, json};
 use unroll_protocol::Array;
 
 use super::{Columns, Content, Row, data::direction};
-use crate::figures::pen::FACE;
+use crate::figures::pen::{FACE, MONO};
 use crate::figures::{
     export::{Provenance, csv_comment, field, open_object},
     frame::Caption,
@@ -102,7 +102,7 @@ pub fn columns_svg(columns: &Columns, caption: &Caption, colors: &Colors) -> Str
         let (x, text) = (middle(t), escape(text));
         let _ = write!(
             body,
-            r#"<text x="{x}" y="{y}" text-anchor="middle" font-family="ui-monospace, monospace" font-weight="{weight}">{text}</text>"#
+            r#"<text x="{x}" y="{y}" text-anchor="middle" font-family="{MONO}" font-weight="{weight}">{text}</text>"#
         );
     };
     for (t, token) in columns.tokens.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use leptos::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::figures::pen::FACE;
+use crate::figures::pen::{FACE, MONO};
 use crate::figures::{
     canvas::use_latest,
     export::{Provenance, csv_comment, field},
@@ -121,7 +121,7 @@ fn texts_svg(texts: &Texts, caption: &Caption, colors: &Colors) -> String {
         let (name, muted) = (escape(&text.name), palette.muted.css());
         let _ = write!(
             svg,
-            r#"<text x="16" y="{y}" fill="{muted}">{name}</text><g font-family="monospace" font-size="16" text-anchor="middle" fill="{}">"#,
+            r#"<text x="16" y="{y}" fill="{muted}">{name}</text><g font-family="{MONO}" font-size="16" text-anchor="middle" fill="{}">"#,
             palette.ink.css(),
         );
         for (i, (character, surprise)) in text.characters.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write, sync::Arc};
 
-use crate::figures::pen::FACE;
+use crate::figures::pen::{FACE, MONO};
 use crate::reactive::memo;
 use leptos::{ev, html, prelude::*};
 use serde_json::json;
@@ -392,7 +392,7 @@ fn svg(embedding: &Embedding, source: &str, colors: &Colors) -> String {
     let (whole, line, foot) = (height + 28.0, palette.line.css(), height + 16.0);
     let (middle, center, source) = (width / 2.0, height / 2.0, escape(source));
     let mut svg = format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {whole}" width="{width}" height="{whole}" font-family="{FACE}" font-size="12"><title>The rows as a map</title><rect width="100%" height="100%" fill="{paper}"/><path d="M{middle} 0V{height}M0 {center}H{width}" stroke="{line}"/><text x="16" y="{foot}" fill="{muted}">{source}</text><g font-family="ui-monospace, monospace" font-weight="600" font-size="16" text-anchor="middle">"#,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {whole}" width="{width}" height="{whole}" font-family="{FACE}" font-size="12"><title>The rows as a map</title><rect width="100%" height="100%" fill="{paper}"/><path d="M{middle} 0V{height}M0 {center}H{width}" stroke="{line}"/><text x="16" y="{foot}" fill="{muted}">{source}</text><g font-family="{MONO}" font-weight="600" font-size="16" text-anchor="middle">"#,
     );
     let places = places(embedding, plane, None);
     let (lines, points) = leads(&places, plane);
