@@ -95,7 +95,8 @@ pub enum Act {
     Moment,
     /// Offers the run that was kept last, if there is one.
     Offer,
-    /// Has a twin go on with the run that was kept of it and came furthest, but no further than this step.
+    /// Has a twin go on with what was kept of it: what stood beside its run, or else what came furthest with the
+    /// same settings, but no further than this step.
     Rejoin(u32),
     /// Finds the run that a native engine has, and starts that engine.
     Join,
@@ -201,10 +202,11 @@ pub fn read_study(chapter: Chapter, then: Box<dyn FnOnce(Found)>) {
     });
 }
 
-/// Opens the model or the run among some files, if there is one. Otherwise `false`.
+/// Opens the model or the run among some files, if there is one, or says why not. Otherwise `false`.
 pub fn opened(store: Store, files: &FileList) -> bool {
     let files = files_of(files);
-    let has_model = files.iter().any(|file| is_model(file) || run::is_archive(file));
+    let is_one = |file| is_model(file) || run::is_archive(file) || is_pickle(file);
+    let has_model = files.iter().any(is_one);
     if has_model {
         spawn_local(async move {
             match KEEP().await {
@@ -227,13 +229,21 @@ fn is_model(file: &File) -> bool {
     file.name().ends_with(MODEL)
 }
 
+/// Whether this is named as the models that PyTorch writes by itself, which are refused with a reason.
+fn is_pickle(file: &File) -> bool {
+    let name = file.name();
+    [".bin", ".pt", ".pth", ".ckpt", ".pkl"].iter().any(|end| name.ends_with(end))
+}
+
 /// How the present run is kept.
 #[derive(Default)]
 pub struct Keeping {
     /// Its file; `None` before the first time.
     pub file: Option<String>,
-    /// It is that of a twin beside a run that is kept: it goes on beside that, and is not offered by itself.
-    pub is_twin: bool,
+    /// The name that its file will have, see [`Self::name`].
+    next: Option<String>,
+    /// The run whose twin it is: it goes on beside that, and is not offered by itself.
+    leader: Option<Store>,
     /// All files that this tab holds, also those of runs that it has left.
     mine: Vec<String>,
     /// It is being written.
@@ -260,9 +270,33 @@ impl Keeping {
         core::mem::take(&mut self.mine)
     }
 
+    /// From now on it is that of a twin beside this run.
+    pub fn follow(&mut self, leader: Store) {
+        self.leader = Some(leader);
+    }
+
+    pub fn is_twin(&self) -> bool {
+        self.leader.is_some()
+    }
+
+    /// The name of its file, also before there is one: a twin's says which run it stood beside all along, and
+    /// may be needed before that is kept for the first time.
+    fn name(&mut self) -> String {
+        if let Some(name) = self.file.as_ref().or(self.next.as_ref()) {
+            return name.clone();
+        }
+        let name = match self.leader {
+            Some(leader) => new_name(&twin_of(&leader.keeping(Self::name))),
+            None => new_name(RUN),
+        };
+        self.next = Some(name.clone());
+        name
+    }
+
     /// Of another run.
     pub fn anew(&mut self, file: Option<String>) {
         self.file = file;
+        self.next = None;
         self.deleted = false;
         self.warmed = 0;
         self.moments = Moments::default();
@@ -279,6 +313,11 @@ impl Keeping {
     pub fn begun(&self) -> (u32, u32) {
         (self.runs, self.asked)
     }
+}
+
+/// How the files of a run's twins begin.
+fn twin_of(run: &str) -> String {
+    format!("{TWIN}-{run}")
 }
 
 /// Whether a run's file is a twin's.
@@ -299,16 +338,9 @@ async fn save(store: Store) {
         return;
     }
     let (head, body) = untrack(|| contents(store, &checkpoint));
-    let (known, run) = store.keeping(|keeping| (keeping.file.clone(), keeping.runs));
-    let name = match &known {
-        Some(name) => name.clone(),
-        None => new_name(if store.keeping(|keeping| keeping.is_twin) { TWIN } else { RUN }),
-    };
-    let done = match known {
-        Some(_) => true,
-        None => hold(store, &name).await,
-    };
-    let done = match done {
+    let (is_known, name, run) =
+        store.keeping(|keeping| (keeping.file.is_some(), keeping.name(), keeping.runs));
+    let done = match is_known || hold(store, &name).await {
         true => write(&name, &head, &body, &checkpoint).await,
         // A name that nobody had before.
         false => Err(Trouble::Other),
@@ -459,7 +491,7 @@ async fn elsewhere(store: Store) -> Vec<String> {
 }
 
 /// Lets the oldest runs go that no tab has open: those whose files are the oldest, so that one that was
-/// just brought back stays. Of those that stay, only the newest keep their moments.
+/// just brought back stays. Of the runs that stay, only the newest keep their moments; all twins do.
 async fn prune(store: Store) {
     let Ok(entries) = folder::entries(RUNS).await else { return };
     let elsewhere = elsewhere(store).await;
@@ -472,7 +504,7 @@ async fn prune(store: Store) {
             labels::rename(&entry.name, "");
         }
     }
-    let newest = entries.into_iter().take(moments::MOST).chain(twins.into_iter().take(1));
+    let newest = entries.into_iter().take(moments::MOST).chain(twins.into_iter().take(MOST_TWINS));
     let newest = newest.map(|entry| entry.name);
     moments::prune(&newest.collect::<Vec<_>>(), &elsewhere).await;
 }
@@ -536,7 +568,7 @@ async fn resumed(store: Store, entry: &Entry) -> Result<Run, Damaged> {
     let name = &entry.name;
     // Where another tab has it open, this one goes on in a file of its own. So does a twin's run that becomes
     // the page's.
-    let is_of_kind = is_twin(name) == store.keeping(|keeping| keeping.is_twin);
+    let is_of_kind = is_twin(name) == store.keeping(|keeping| keeping.is_twin());
     let file = (is_of_kind && hold(store, name).await).then(|| name.clone());
     let past = Some(moments::past_of(name.clone(), &run.checkpoint));
     Ok(Run { file, past, ..run })

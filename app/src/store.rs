@@ -251,7 +251,9 @@ impl Store {
         let lab = Self { notices: self.notices, ..lab };
         lab.pace.update_value(Pace::number_apart);
         let embedded = self.link.with_untracked(|link| link.embed);
-        lab.keeping(|keeping| keeping.is_twin = !embedded);
+        if !embedded {
+            lab.keeping(|keeping| keeping.follow(self));
+        }
         on_cleanup(move || kept::let_go(lab.keeping(Keeping::held)));
         lab.source.set(self.source.get_untracked());
         lab.probe.set(self.probe.get_untracked());

@@ -24,7 +24,9 @@ use self::{
     row::{Row, rows},
 };
 pub(super) use self::{offer::offer, rejoin::rejoin, row::ago};
-use super::{MOST, file::checksum, folder::Trouble, model_file, moments, shelf, studies};
+use super::{
+    MOST, MOST_TWINS, file::checksum, folder::Trouble, model_file, moments, shelf, studies,
+};
 use crate::{
     controls::counted,
     reactive::{effect, memo},
@@ -87,7 +89,8 @@ pub(super) fn list() -> AnyView {
         });
         format!(
             "These runs take up {:.1} MB in this browser. Nothing is sent anywhere. The {MOST} newest runs \
-             are kept. The newest {} also keep earlier steps of their training, so you can go back in time.",
+             and {MOST_TWINS} twins are kept. The twins and the {} newest runs also keep earlier steps of their \
+             training, so you can go back in time.",
             (bytes + earlier.get()) / 1e6,
             moments::MOST
         )

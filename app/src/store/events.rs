@@ -201,7 +201,7 @@ impl Store {
             self.pace.update_value(|pace| pace.saved = Some(Arc::from(checkpoint)));
             // A twin looks like a page in another's frame, in which nothing is kept.
             let embedded = self.link.with_untracked(|link| link.embed);
-            if !embedded || self.keeping(|keeping| keeping.is_twin) {
+            if !embedded || self.keeping(|keeping| keeping.is_twin()) {
                 kept::kept(self, kept::Act::Keep);
             }
         }

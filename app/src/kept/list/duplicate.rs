@@ -6,7 +6,7 @@ use crate::{
     kept::{
         MOST, RUN,
         folder::{self, RUNS},
-        head_of, labels, moments, new_name,
+        head_of, is_twin, labels, moments, new_name,
     },
     store::{Severity, Store},
 };
@@ -14,7 +14,7 @@ use crate::{
 /// Copies a run into a file of its own.
 pub(super) async fn duplicate(store: Store, file: &str) {
     let entries = folder::entries(RUNS).await.unwrap_or_default();
-    if entries.len() >= MOST {
+    if entries.iter().filter(|entry| !is_twin(&entry.name)).count() >= MOST {
         store.notify(
             Severity::Refusal,
             format!("At most {MOST} runs are kept. Delete one first, then duplicate this one."),
