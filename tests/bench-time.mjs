@@ -1,5 +1,5 @@
-// What time costs, on the CPU and on localhost, one JSON object a line: `node tests/bench-time.mjs [times]`,
-// with UNROLL_SITE naming a built site.
+// What time costs, on the CPU and on localhost, one JSON object a line: `node tests/bench-time.mjs [times] [part]`,
+// with UNROLL_SITE naming a built site; a part is `models`, `twins`, `chapters` or `pairs`.
 //
 // How much memory the moments of a run take; how soon the picture follows a move of the time bar, until the
 // second frame after; how much longer a run takes with a twin beside it; how soon a run is kept, and how soon
@@ -9,6 +9,9 @@ import { readFile } from "node:fs/promises";
 import { byId, eventually, live, number, numberUntil, openSettings, paused, settled, Site, train } from "./harness.mjs";
 
 const TIMES = Number(process.argv[2] ?? 5);
+const wants = (part) => (process.argv[3] ?? part) === part;
+/** Chapters that train, and the figure that each opens with. */
+const CHAPTERS = { rnn: "unrolled", gates: "gates-cells", alignment: "alignment", heads: "heads", norm: "coupling" };
 /** 0.1 million parameters, the lab's default; nanoGPT's CPU setting; the largest of the three. */
 const MODELS = {
   "default": ["", 200],
@@ -27,9 +30,13 @@ const site = await new Site().start({ path: "/" });
 
 /** A page of its own, with the lab in it. */
 async function lab(query, figure = "attention") {
+  return opened(`?workers=1&device=cpu${query}`, figure);
+}
+
+async function opened(query, figure) {
   const context = await site.browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
-  await page.goto(`${site.url}?workers=1&device=cpu${query}`);
+  await page.goto(`${site.url}${query}`);
   await live(page, figure);
   await settled(page);
   return page;
@@ -54,6 +61,16 @@ const moved = (page, key) =>
       }),
     key,
   );
+
+/** The same for moves from the first moment on, twice. */
+async function moves(page) {
+  const all = [];
+  for (const key of ["Home", ...Array(TIMES).fill("ArrowRight"), "Home", ...Array(TIMES).fill("ArrowRight")]) {
+    all.push(await moved(page, key));
+    await settled(page);
+  }
+  return spread(all);
+}
 
 /** Milliseconds in which a run takes so many steps, with its twin if it has one. */
 async function timed(page, count) {
@@ -88,18 +105,13 @@ const written = (page) =>
   });
 
 try {
-  for (const [model, [query, steps]] of Object.entries(MODELS)) {
+  for (const [model, [query, steps]] of Object.entries(wants("models") ? MODELS : {})) {
     const page = await lab(query);
     await train(page, steps);
     await byId(page, "device-badge").click();
     const moments = await byId(page, "moments").textContent();
     await byId(page, "device-badge").click();
-    const bar = [];
-    for (const key of ["Home", ...Array(TIMES).fill("ArrowRight"), "Home", ...Array(TIMES).fill("ArrowRight")]) {
-      bar.push(await moved(page, key));
-      await settled(page);
-    }
-    say(`time/${model}`, { steps, moments, bar_ms: spread(bar) });
+    say(`time/${model}`, { steps, moments, bar_ms: await moves(page) });
 
     // From rest until the file is there: the page waits a second of it, for more steps may follow.
     const keeps = [];
@@ -133,7 +145,7 @@ try {
   }
 
   // The twin: both by one worker each, on the same settings.
-  for (const model of ["default", "0.8m"]) {
+  for (const model of wants("twins") ? ["default", "0.8m"] : []) {
     const [query, steps] = MODELS[model];
     const ratios = [];
     for (let i = 0; i < TIMES; i++) {
@@ -148,6 +160,14 @@ try {
     say(`twin/${model}`, { percent_of_one: spread(ratios) });
   }
 
+  for (const [chapter, figure] of Object.entries(wants("chapters") ? CHAPTERS : {})) {
+    const page = await opened(`?chapter=${chapter}&step=100`, figure);
+    await numberUntil(page, "loss-step", (step) => step >= 100, "100");
+    await settled(page);
+    say(`time/${chapter}`, { bar_ms: await moves(page) });
+    await page.context().close();
+  }
+
   // A megabyte: the tales again and again, each time with words of its own, so that no pair is free.
   const tales = await readFile(new URL("../assets/corpora/tales.txt", import.meta.url), "utf8");
   let text = "";
@@ -156,7 +176,7 @@ try {
     text += tales.replace(/\b[a-z]{5}\b/g, (word) => name(word));
   }
   const pairs = [];
-  for (let i = 0; i < TIMES; i++) {
+  for (let i = 0; i < (wants("pairs") ? TIMES : 0); i++) {
     const page = await lab("&tokens=pairs&merges=512");
     await openSettings(page, "source");
     const start = Date.now();
@@ -167,7 +187,7 @@ try {
     pairs.push(Date.now() - start);
     await page.context().close();
   }
-  say("pairs/1mb-512", { ms: spread(pairs) });
+  if (pairs.length) say("pairs/1mb-512", { ms: spread(pairs) });
 } finally {
   await site.stop();
 }

@@ -41,8 +41,8 @@ pub use helpers::cores;
 use pace::Pace;
 use state::first_source;
 pub use state::{
-    Device, Diverged, Heard, Notice, Opened, Opening, Past, Run, Severity, Source, Speed, Told,
-    Writing,
+    Device, Diverged, Heard, Lasts, Notice, Opened, Opening, Past, Run, Severity, Source, Speed,
+    Told, Writing,
 };
 
 /// How the chapter that comes on show is reached.

@@ -84,10 +84,14 @@ struct Inner {
     /// A text and its checksum.
     sum: Option<(Arc<str>, u32)>,
     keep: Keep,
+    /// What the models were built by that were asked for in order to keep them, until they are here.
+    leaving: Sent,
     /// The session was ended to give up its memory: who comes back need not know.
     sleeps: bool,
     /// What the page says of models that go on from a kept state.
     said: Option<String>,
+    /// The beat in focus when the models were built.
+    idea: u32,
 }
 
 /// Models on their way.
@@ -312,18 +316,22 @@ impl Lab {
             if !self.ready.get() || self.inner.with_value(|inner| inner.keep.is_reading()) {
                 return;
             }
+            // Who goes back at once finds the models that are just being kept.
+            let wanted = Some((spec.clone(), text.clone()));
+            if self.inner.with_value(|inner| inner.leaving == wanted && inner.sent != wanted) {
+                return;
+            }
             let ask = |opened: &mut Option<Opened>| Some((opened.as_mut()?)(&spec));
             let (resume, told) = match self.store.opened.try_update_value(ask).flatten() {
                 Some(Opening::Waits) => return,
                 Some(Opening::Models(models, told)) => (Some(models), Some(told)),
                 Some(Opening::None) | None => (None, None),
             };
-            let wanted = Some((spec.clone(), text.clone()));
             if resume.is_none() && self.inner.with_value(|inner| inner.sent == wanted) {
                 return;
             }
             // The engine answers in order: the models that go are kept as they are now.
-            self.keep(true);
+            self.keep_last();
             let packed = Packed::of(&spec);
             let kept = match self.keeps && resume.is_none() {
                 true => self.kept(&packed, &text),

@@ -182,7 +182,7 @@ pub fn ChapterMenu() -> impl IntoView {
                 <summary data-testid="chapter-list">
                     <span class="course-place">{number}" · "</span>
                     <span class="course-here">{move || chapters::info(chapter.get()).title()}</span>
-                    <span class="course-caret" aria-hidden="true">"▾"</span>
+                    <span class="course-caret" aria-hidden="true">"▼"</span>
                 </summary>
                 <div class="course-panel">
                     {move || open.get().then(|| fetched(MENU, "The list of chapters"))}

@@ -208,7 +208,7 @@ pub fn Stage(
                 })}
                 <span class="stage-open-long"><span class="stage-open-kind">{kind}": "</span>{label}</span>
                 <span class="stage-open-short" aria-hidden="true">{short}</span>
-                <span class="stage-caret" aria-hidden="true">"▾"</span>
+                <span class="stage-caret" aria-hidden="true">"▼"</span>
             </button>
         }
     };

@@ -424,7 +424,10 @@ pub fn Story(
     };
     let last = beats.count() - 1;
     let titles = told.iter().map(|beat| beat.title).collect::<Vec<_>>();
-    let next = memo(move || titles.get(number.get() as usize + 1).copied().unwrap_or_default());
+    let next = memo(move || {
+        let title = titles.get(number.get() as usize + 1);
+        title.map(|title| format!("Next: {title}")).unwrap_or_default()
+    });
     view! {
         <section class="story" aria-label="Story" data-testid="story" node_ref=column
             on:scroll=move |_| { remember(); scrolled(); } on:wheel=move |_| hand() on:touchmove=move |_| hand()

@@ -207,7 +207,7 @@ fn pane(shown: Shown) -> AnyView {
                         aria-expanded=move || open.get().to_string() aria-controls="twin-panel"
                         on:click=move |_| open.update(|open| *open = !*open)>
                         "Change"
-                        <span class="stage-caret" aria-hidden="true">"▾"</span>
+                        <span class="stage-caret" aria-hidden="true">"▼"</span>
                     </button>
                 })}
                 <button type="button" class="stage-close" aria-label="End the twin" title="End the twin"

@@ -66,14 +66,14 @@ fn ways_back() -> AnyView {
         <button type="button" class="stage-icon" data-testid="undo" title="Undo (Ctrl+Z)"
             aria-disabled=move || (!undo.is_possible()).then_some("true")
             on:click=move |_| undo.undo()>
-            <span aria-hidden="true">"↶"</span><span class="visually-hidden">"Undo"</span>
+            <svg viewBox="0 0 18 18" aria-hidden="true"><path d="M6 3 2.5 6.5 6 10M3 6.5h7.5a4.5 4.5 0 0 1 0 9H7"/></svg><span class="visually-hidden">"Undo"</span>
         </button>
         <button type="button" class="stage-icon" data-testid="back-to-start" title="Back to the start"
             on:click=move |_| {
                 undo.back_to_start(&labs, chapter);
                 beats.begin_anew();
             }>
-            <span aria-hidden="true">"⟲"</span><span class="visually-hidden">"Back to the start"</span>
+            <svg viewBox="0 0 18 18" aria-hidden="true"><path d="M3 3v4h4M3.3 7A6.5 6.5 0 1 1 2.6 10"/></svg><span class="visually-hidden">"Back to the start"</span>
         </button>
     }
     .into_any()

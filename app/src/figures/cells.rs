@@ -96,7 +96,12 @@ pub fn Cells<C: Copy + PartialEq + Send + Sync + 'static>(
             {..reading.handlers()}
             class="matrix-track"
             data-testid=testid
-            style=move || geometry.with(|g| format!("width:{}px;height:{}px", g.width, g.height))
+            style=move || geometry.with(|g| format!(
+                "width:{}px;height:{}px;--cells:{}",
+                g.width,
+                g.height,
+                g.inset()
+            ))
             tabindex="0"
             role="application"
             aria-roledescription="heatmap"

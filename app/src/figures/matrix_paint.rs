@@ -231,6 +231,13 @@ impl Geometry {
         }
     }
 
+    /// From the four edges to the cells, as CSS says it.
+    pub fn inset(&self) -> String {
+        let (width, height) = self.frame();
+        let (right, bottom) = (self.width - self.left - width, self.height - self.top - height);
+        format!("{}px {right}px {bottom}px {}px", self.top, self.left)
+    }
+
     /// Left of `column`.
     pub fn x(&self, column: usize) -> f64 {
         self.left + self.cell_width * column as f64

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{Notice, Severity, Store, pace::Pace};
+use super::{Lasts, Notice, Severity, Store, pace::Pace};
 
 /// Notices on the page at a time: of more, the oldest go.
 const MOST: usize = 4;
@@ -10,27 +10,32 @@ const MOST: usize = 4;
 impl Store {
     /// Says something in the page.
     pub fn notify(self, severity: Severity, sentence: impl Into<String>) {
-        self.tell(severity, sentence.into(), false);
+        self.tell(severity, sentence.into(), Lasts::On);
+    }
+
+    /// Says in passing what is as the learner would expect.
+    pub fn mention(self, sentence: String) {
+        self.tell(Severity::Note, sentence, Lasts::AWhile);
     }
 
     /// Says something about the text: taken back when another is chosen.
     pub(super) fn note_on_text(self, sentence: String) {
-        self.tell(Severity::Note, sentence, true);
+        self.tell(Severity::Note, sentence, Lasts::WithText);
     }
 
     /// Says why a text was not taken, until another one is.
     pub fn refuse_text(self, sentence: String) {
-        self.tell(Severity::Refusal, sentence, true);
+        self.tell(Severity::Refusal, sentence, Lasts::WithText);
     }
 
     pub(super) fn forget_text(self) {
-        self.notices.update(|notices| notices.retain(|notice| !notice.about_text));
+        self.notices.update(|notices| notices.retain(|notice| notice.lasts != Lasts::WithText));
     }
 
-    fn tell(self, severity: Severity, sentence: String, about_text: bool) {
+    fn tell(self, severity: Severity, sentence: String, lasts: Lasts) {
         self.notices.update(|notices| {
             let id = self.pace.try_update_value(Pace::next_notice).unwrap_or_default();
-            add(notices, Notice { id, severity, sentence, about_text });
+            add(notices, Notice { id, severity, sentence, lasts });
         });
     }
 
@@ -77,7 +82,7 @@ mod tests {
         let mut notices = Vec::new();
         let mut say = |id, sentence: &str| {
             let (severity, sentence) = (Severity::Note, sentence.to_owned());
-            add(&mut notices, Notice { id, severity, sentence, about_text: false });
+            add(&mut notices, Notice { id, severity, sentence, lasts: Lasts::On });
             notices.iter().map(|notice| notice.id).collect::<Vec<_>>()
         };
         assert_eq!((say(1, "a"), say(2, "b")), (vec![1], vec![1, 2]));
@@ -89,14 +94,14 @@ mod tests {
     #[test]
     fn only_the_last_refusal_of_a_text_stays() {
         let mut notices = Vec::new();
-        let mut say = |id: u32, severity, about_text| {
+        let mut say = |id: u32, severity, lasts| {
             let sentence = id.to_string();
-            add(&mut notices, Notice { id, severity, sentence, about_text });
+            add(&mut notices, Notice { id, severity, sentence, lasts });
             notices.iter().map(|notice| notice.id).collect::<Vec<_>>()
         };
-        say(1, Severity::Refusal, true);
-        say(2, Severity::Refusal, false);
-        assert_eq!(say(3, Severity::Note, true), [1, 2, 3]);
-        assert_eq!(say(4, Severity::Refusal, true), [2, 3, 4]);
+        say(1, Severity::Refusal, Lasts::WithText);
+        say(2, Severity::Refusal, Lasts::On);
+        assert_eq!(say(3, Severity::Note, Lasts::WithText), [1, 2, 3]);
+        assert_eq!(say(4, Severity::Refusal, Lasts::WithText), [2, 3, 4]);
     }
 }

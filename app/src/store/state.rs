@@ -38,20 +38,30 @@ pub struct Writing {
     pub done: bool,
 }
 
-/// Something the page says to the learner until dismissed.
+/// Something the page says to the learner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
     pub id: u32,
     pub severity: Severity,
     pub sentence: String,
-    /// Whether it is about the text that is learned, or one that was refused, and goes when another is chosen.
-    pub about_text: bool,
+    pub lasts: Lasts,
+}
+
+/// How long a notice stays, unless the learner dismisses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lasts {
+    /// Until newer ones take its place.
+    On,
+    /// Until another text is chosen: it is about the one that is learned, or one that was refused.
+    WithText,
+    /// As long as it takes to read it: whoever misses it misses nothing.
+    AWhile,
 }
 
 impl Notice {
     /// Whether it says why a text was not taken.
     pub fn refuses_text(&self) -> bool {
-        self.about_text && self.severity == Severity::Refusal
+        self.lasts == Lasts::WithText && self.severity == Severity::Refusal
     }
 }
 

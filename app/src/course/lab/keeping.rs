@@ -8,7 +8,10 @@ use unroll_protocol::{Link, Packed, RunState};
 use super::{Inner, Lab};
 use crate::{
     chapters,
-    course::History,
+    course::{
+        History,
+        keep::{Keep, Wanted},
+    },
     figures::clock,
     kept::{self, KeptStudy},
     store::{Device, Severity},
@@ -31,6 +34,15 @@ impl Lab {
 
     /// Asks for the models in order to keep them, if that is due.
     pub(super) fn keep(self, at_rest: bool) {
+        self.keep_if(|keep, now, step| keep.ask(now, step, at_rest));
+    }
+
+    /// The same before models of other settings take their place.
+    pub(super) fn keep_last(self) {
+        self.keep_if(Keep::ask_last);
+    }
+
+    fn keep_if(self, ask: impl FnOnce(&mut Keep, f64, u32) -> Option<Wanted>) {
         if !self.keeps || self.diverged.with_untracked(Option::is_some) {
             return;
         }
@@ -38,14 +50,17 @@ impl Lab {
         let asked = self.inner.try_update_value(|inner| {
             // What is asked for while others are on their way may be of either.
             let built = inner.built.clone().filter(|_| inner.starts.is_empty())?;
-            Some((built, inner.keep.ask(now, step, at_rest)?))
+            let wanted = ask(&mut inner.keep, now, step)?;
+            inner.leaving = Some(built.clone());
+            Some((built, wanted))
         });
-        let Some(((spec, text), number)) = asked.flatten() else { return };
+        let Some(((spec, text), wanted)) = asked.flatten() else { return };
         let then = move |models| {
             let (spec, text) = (Packed::of(&spec), self.sum(&text));
             let history = self.history.get_untracked();
             let kept = KeptStudy { spec, text, models, history };
-            self.inner.update_value(|inner| inner.keep.took(number, kept));
+            self.inner.update_value(|inner| inner.keep.took(wanted, kept));
+            self.kept_or_not();
             self.tend();
             // The address led to a step that was left behind: when it is opened again, the models go on.
             let leads = |link: &Link| link.chapter == self.chapter && link.step > 0;
@@ -54,6 +69,12 @@ impl Lab {
             }
         };
         self.save(Box::new(then));
+    }
+
+    /// The state that was asked for last is here, or never will be.
+    pub(super) fn kept_or_not(self) {
+        self.inner.update_value(|inner| inner.leaving = None);
+        self.again.notify();
     }
 
     /// Does what is due about the kept file.
@@ -85,7 +106,7 @@ impl Lab {
         if let Some(said) = self.inner.try_update_value(said).flatten() {
             self.store.notices.update(|all| all.retain(|notice| notice.sentence != said));
         }
-        sentence.into_iter().for_each(|sentence| self.store.notify(Severity::Note, sentence));
+        sentence.into_iter().for_each(|sentence| self.store.mention(sentence));
     }
 
     /// The kept state that models of this go on from.

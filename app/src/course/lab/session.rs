@@ -112,6 +112,7 @@ impl Lab {
             }
             Event::Refused { command: CommandKind::Save, reason } => {
                 self.inner.update_value(|inner| drop(inner.saved.pop_front()));
+                self.kept_or_not();
                 self.store.notify(Severity::Refusal, reason);
             }
             Event::Refused { reason, .. } => self.store.notify(Severity::Refusal, reason),
@@ -161,16 +162,22 @@ impl Lab {
         }
         let goal = self.store.take_goal(first);
         let warm = if goal > 0 { goal } else { chapters::info(self.chapter).warm_steps };
+        let idea = self.store.link.with_untracked(|link| link.idea);
+        let mut by_story = false;
         let wakes = self.inner.try_update_value(|inner| {
+            // A beat that sets the settings brings its models back, which nobody need know.
+            by_story = core::mem::replace(&mut inner.idea, idea) != idea && !first;
             inner.built = wanted;
-            inner.keep.began(step.max(warm), kept.is_none() && !is_given);
+            let anew = (kept.is_none() || step < warm) && !is_given;
+            inner.keep.began(step, step.max(warm), anew);
             core::mem::take(&mut inner.sleeps)
         });
-        let goes_on = kept.is_some() && !rests && wakes == Some(false);
+        // Of the steps that the page takes by itself it says nothing.
+        let goes_on = kept.is_some() && step > warm && !rests && wakes == Some(false) && !by_story;
         self.say(goes_on.then(|| {
             let step = grouped(step.into());
             format!(
-                "This chapter goes on from step {step}, where you left it. “Back to the start” (⟲) starts it over."
+                "This chapter goes on from step {step}, where you left it. “Back to the start” starts it over."
             )
         }));
         if rests {
@@ -181,8 +188,8 @@ impl Lab {
             self.run();
             return;
         }
-        if warm > 0 && self.warms && kept.is_none() {
-            self.take_steps(warm);
+        if step < warm && self.warms && !is_given {
+            self.take_steps(warm - step);
         }
         self.questions.goal.set(goal);
     }
@@ -205,6 +212,7 @@ impl Lab {
             (inner.sent, inner.built) = (None, None);
             inner.starts.clear();
             inner.saved.clear();
+            inner.leaving = None;
             inner.runs = false;
         });
         self.questions.engine_gone();

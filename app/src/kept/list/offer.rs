@@ -8,7 +8,11 @@ use super::{
     deletion::remove,
     row::{Row, rows, said},
 };
-use crate::{kept::go_on, store::Store};
+use crate::{
+    kept::go_on,
+    reactive::{effect_with_last, memo},
+    store::Store,
+};
 
 /// Offers the newest run that no other tab has open. That of a twin comes with the run beside it.
 pub async fn offer(store: Store) {
@@ -24,6 +28,15 @@ pub async fn offer(store: Store) {
 
 fn card(store: Store, row: Row) -> AnyView {
     let close = move || store.offer.set(None);
+    // Who goes on in the story has begun without it, and finds it in the list.
+    let idea = memo(move || store.link.with(|link| link.idea));
+    effect_with_last(move |last| {
+        let now = idea.get();
+        if last.is_some_and(|last| last != now) {
+            close();
+        }
+        now
+    });
     let sentence = said(&row).concat();
     let name = row.file;
     let go = {
