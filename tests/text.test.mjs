@@ -118,6 +118,15 @@ test("files in other encodings are converted, with a note", async (t) => {
     await present.filter({ hasText: name }).filter({ hasText: "840 characters, 12 different" }).waitFor();
     await page.locator('[data-testid="notice"]', { hasText: note }).waitFor();
   }
+  // Of one byte a letter, told by their language: “łąka, żółw ” and “ışık, değil üç ”.
+  for (const [name, bytes, note, count] of [
+    ["polish.txt", "b3b96b612c20bff3b37720", "That file was probably in Windows-1250 (Central European).", "660 characters, 9 different"],
+    ["turkish.txt", "fdfefd6b2c206465f0696c20fce720", "That file was probably in Windows-1254 (Turkish).", "900 characters, 12 different"],
+  ]) {
+    await byId(page, "text-open").setInputFiles(file(name, Buffer.from(bytes.repeat(60), "hex")));
+    await present.filter({ hasText: name }).filter({ hasText: count }).waitFor();
+    await page.locator('[data-testid="notice"]', { hasText: note }).waitFor();
+  }
   await train(page, 3);
 });
 

@@ -171,6 +171,29 @@ test("rows move as the model trains, and letters come to lie by kind", async (t)
   await eventually(async () => (await row()) !== before);
 });
 
+test("a moment of the table is held: cells, row and product show how far they have moved, also of another token", async (t) => {
+  const page = await open(t, "", "embedding");
+  const numbers = (id) => byId(page, id).locator("button").allTextContents();
+  const compare = byId(page, "tokens-lookup-since");
+  const head = page.locator('.lookup [data-part="embedding"]');
+  const before = await numbers("lookup-row");
+  await compare.click();
+  assert.equal(await compare.getAttribute("aria-pressed"), "true");
+  assert.deepEqual(await numbers("lookup-row"), before, "nothing has moved yet");
+  await byId(page, "train-step").click();
+  await numberUntil(page, "loss-step", (step) => step === 301);
+  await eventually(async () => (await head.textContent()).startsWith("E, change since step 300, "));
+  // One step moves no number by as much as one.
+  assert((await numbers("lookup-row")).every((number) => Math.abs(asNumber(number)) < 1));
+  assert.deepEqual(await numbers("lookup-row"), await numbers("lookup-product"));
+  assert.match(await text(page, "lookup-readout"), /^Largest of all: row \d+, .* at step 300, .* here\)\.$/);
+  await page.locator(".lookup-token[aria-pressed='false']").first().click();
+  await page.locator(".lookup-token[aria-pressed='true']").waitFor();
+  assert.equal(await compare.getAttribute("aria-pressed"), "true", "another row of the same table is compared as well");
+  await compare.click();
+  await eventually(async () => /^E, \d/.test(await head.textContent()));
+});
+
 test("drag the window: its examples follow, one for each token", async (t) => {
   const page = await open(t, "", "window");
   const examples = byId(page, "window-examples").locator("tbody tr");

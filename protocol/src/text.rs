@@ -94,7 +94,8 @@ pub fn passages(bytes: u64) -> Vec<Range<u64>> {
 }
 
 /// Reads a file passage by passage, so that a page can do other things between them: UTF-8, UTF-16 and UTF-32,
-/// with or without a byte order mark, and Windows-1252. Of several passages the lines that are cut are left out.
+/// with or without a byte order mark, and encodings of Latin letters of one byte each. Of several passages the
+/// lines that are cut are left out.
 pub struct Reader {
     bytes: u64,
     /// Where the passages begin.
@@ -154,8 +155,8 @@ impl Reader {
         {
             decoded = match guess(content, is_cut[0]) {
                 Guess::Binary => Err(TextError::Binary),
-                Guess::Windows1252 => {
-                    self.encoding = Encoding::Windows1252;
+                Guess::OneByte(page) => {
+                    self.encoding = Encoding::OneByte(page);
                     self.encoding.decode(content, start, is_cut)
                 }
                 Guess::Other(name) => Err(TextError::NotUtf8 { byte, likely: Some(name) }),
@@ -215,7 +216,7 @@ impl Reader {
                 text.len() as f64 / 1e6,
             ));
         }
-        notes.extend(self.encoding.note().map(str::to_owned));
+        notes.extend(self.encoding.note());
         if self.is_shortened {
             notes.push(format!(
                 "In UTF-8 it is larger than the limit of {} MB, so its end was left out.",

@@ -36,6 +36,9 @@ pub fn SheetExport(
     /// `None` while there is nothing to see.
     sheet: Callback<(), Option<Sheet>>,
     #[prop(optional)] picture: Option<Callback<(), Option<String>>>,
+    /// The comparison with another moment.
+    #[prop(optional)]
+    since: Option<ViewFn>,
 ) -> impl IntoView {
     let file = move |make: fn(&Sheet, &str, &str, &Provenance) -> File| {
         Callback::new(move |_| {
@@ -67,7 +70,8 @@ pub fn SheetExport(
         drawn(File::Png).map(|make| Choice { id: "png", label: "PNG", make }),
     ];
     let choices = sheets.into_iter().chain(pictures.into_iter().flatten()).collect();
-    view! { <div class="figure-foot"><ExportMenu figure=name choices/></div> }.into_any()
+    view! { <div class="figure-foot">{since.map(|since| since.run())} <ExportMenu figure=name choices/></div> }
+        .into_any()
 }
 
 /// The sheet as JSON.

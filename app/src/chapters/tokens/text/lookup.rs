@@ -9,8 +9,8 @@ use wasm_bindgen::JsCast;
 
 use crate::{
     figures::{
-        Provenance, Sheet, SheetExport, color::Rgb, decimals, exact, four_decimals,
-        theme::use_colors, token::mark,
+        Matrix, Provenance, Sheet, SheetExport, ValueMap, color::Rgb, decimals, exact,
+        four_decimals, since::use_since, theme::use_colors, token::mark,
     },
     reactive::memo,
 };
@@ -18,6 +18,8 @@ use crate::{
 /// Rows of the table on each side of the one that is picked.
 const AROUND: u32 = 3;
 const SLOTS: u32 = 2 * AROUND + 1;
+/// The table.
+const NAME: &str = "E";
 
 /// The part of the table around one token, its one-hot vector beside it, and below the row that was
 /// picked and the product that was computed.
@@ -29,7 +31,22 @@ pub fn LookupFigure(
     on_pick: Callback<u32>,
     provenance: Signal<Provenance>,
 ) -> impl IntoView {
-    let sheet = Callback::new(move |()| embedding.with(|e| e.as_ref().map(|e| sheet(e))));
+    let live = embedding;
+    let since = use_since(move || live.with(|e| e.iter().map(|e| Arc::new(matrix(e))).collect()));
+    let moved = move || since.moved(0);
+    // While a moment is held: E, its row and the product less those of that moment.
+    let shown = memo(move || {
+        let e = live.get()?;
+        Some(moved().map_or_else(|| e.clone(), |moved| Arc::new(of_change(&e, &moved))))
+    });
+    let embedding: Signal<Option<Arc<Embedding>>> = shown.into();
+    let name = memo(move || moved().map_or(NAME.to_owned(), |moved| moved.value_name.clone()));
+    let live_limit = use_limit(live);
+    let limit = memo(move || moved().map_or(live_limit.get(), |moved| moved.map.value(1.0)));
+    let sheet = Callback::new(move |()| {
+        let start = if since.is_on() { format!("{}: ", name.get()) } else { String::new() };
+        embedding.with(|e| e.as_ref().map(|e| sheet(e, &start)))
+    });
     let title = move || {
         embedding.with(|e| {
             let e = e.as_ref()?;
@@ -48,7 +65,7 @@ pub fn LookupFigure(
     });
     let pinned = RwSignal::new(None::<usize>);
     let column = memo(move || pinned.get().filter(|column| *column < columns.get()));
-    let looks = Looks { embedding, limit: use_limit(embedding), column: column.into() };
+    let looks = Looks { embedding, limit: limit.into(), column: column.into() };
     let gap = move |above: bool| {
         let (rows, first) = (shape.get().0, first.get());
         let left = if above { first } else { rows.saturating_sub(first + SLOTS) };
@@ -67,6 +84,14 @@ pub fn LookupFigure(
         let column = column.get()?;
         embedding.with(|e| e.as_ref().map(|e| term_by_term(e, column)))
     };
+    let largest = move || {
+        let moved = moved()?;
+        let size = |at: usize| moved.values[at].abs();
+        let at = (0..moved.values.len()).max_by(|a, b| size(*a).total_cmp(&size(*b)))?;
+        let width = moved.columns.len();
+        Some(format!("Largest of all: {}.", since.describe(0, (at / width, at % width))?))
+    };
+    let product = move || embedding.with(|e| e.as_ref().map(|e| difference(e)));
     view! {
         <section class="figure tokens-lookup" data-testid="figure-tokens-lookup"
             aria-label="One-hot vector times the embedding matrix"
@@ -85,7 +110,7 @@ pub fn LookupFigure(
                                     <th scope="col">"id"</th>
                                     <th scope="col" data-part="one-hot" class="role-input">"one-hot"</th>
                                     <th scope="colgroup" colspan=columns class="role-weight" data-part="embedding">
-                                        {move || format!("E, {} × {}", shape.get().0, shape.get().1)}
+                                        {move || format!("{}, {} × {}", name.get(), shape.get().0, shape.get().1)}
                                     </th>
                                 </tr>
                             </thead>
@@ -112,9 +137,12 @@ pub fn LookupFigure(
                 }}
             </div>
             <p class="readout" data-testid="lookup-readout" role="status">
-                {move || sum().or_else(|| embedding.with(|e| e.as_ref().map(|e| difference(e))))}
+                {move || sum().or_else(largest).or_else(product)}
             </p>
-            <SheetExport name="tokens-lookup" title="The embedding, one row for each id" provenance sheet/>
+            <SheetExport name="tokens-lookup" title="The embedding, one row for each id" provenance sheet
+                since=ViewFn::from(move || {
+                    since.button("tokens-lookup", Signal::stored(String::new()), provenance, Signal::stored(None))
+                })/>
         </section>
     }
     .into_any()
@@ -281,11 +309,37 @@ fn ValueCell(looks: Looks, column: usize, value: Memo<Option<f32>>) -> impl Into
     .into_any()
 }
 
-/// All of E.
-fn sheet(embedding: &Embedding) -> Sheet {
+/// What is compared with another moment.
+fn matrix(embedding: &Embedding) -> Matrix {
+    let row = |(id, token): (usize, &String)| format!("row {id}, ‘{}’", mark(token));
+    Matrix {
+        row_axis: "row".into(),
+        column_axis: "number".into(),
+        rows: embedding.vocabulary.iter().enumerate().map(row).collect(),
+        columns: (1..=embedding.row.len()).map(|column| format!("number {column}")).collect(),
+        values: embedding.table.values.clone(),
+        map: ValueMap::Signed { limit: 1.0 },
+        value_name: NAME.into(),
+        absent: String::new(),
+    }
+}
+
+/// The same of how far E has moved.
+fn of_change(embedding: &Embedding, moved: &Matrix) -> Embedding {
+    let mut change = embedding.clone();
+    change.table.values.clone_from(&moved.values);
+    let row = |column| moved.value(embedding.token as usize, column);
+    change.row = (0..embedding.row.len()).map(row).collect();
+    // All other terms are 0.
+    change.product.clone_from(&change.row);
+    change
+}
+
+/// All of E. `start` begins the names of its numbers.
+fn sheet(embedding: &Embedding, start: &str) -> Sheet {
     let mut sheet = Sheet::new(&["id", "token", "count"]);
     let width = embedding.row.len();
-    sheet.columns.extend((1..=width).map(|column| format!("e{column}")));
+    sheet.columns.extend((1..=width).map(|column| format!("{start}e{column}")));
     let line = |(id, token): (usize, &String)| {
         let number = |column| embedding.table.get(&[id, column]).map_or(json!(null), exact);
         let count = embedding.counts.get(id).copied().unwrap_or_default();
