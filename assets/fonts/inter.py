@@ -1,7 +1,8 @@
 """Makes inter.woff2, the page's face: of Inter 4.1 the characters that the page writes, from regular to bold.
 
 Characters that it lacks come from the reader's own fonts. Digits keep their tabular forms, since numbers that
-change must not move what stands beside them. Inter is under the SIL Open Font License (inter-license.txt).
+change must not move what stands beside them; hyphens, spaces and other signs lose theirs, which tear words apart.
+Inter is under the SIL Open Font License (inter-license.txt).
 
     python -m venv /tmp/font && /tmp/font/bin/pip install fonttools==4.68.0 brotli==1.2.1
     (cd /tmp/font && npm pack inter-ui@4.1.1 && tar xzf inter-ui-4.1.1.tgz)
@@ -22,6 +23,13 @@ SIGNS = "‘’“”–—…•−√∑∞∂∈≈≤≥‖←→↑↓▲�
 
 source, target = sys.argv[1:]
 font = TTFont(source)
+digits = {font.getBestCmap()[ord(digit)] for digit in "0123456789"}
+gsub = font["GSUB"].table
+for feature in gsub.FeatureList.FeatureRecord:
+    for lookup in feature.Feature.LookupListIndex if feature.FeatureTag == "tnum" else []:
+        for table in gsub.LookupList.Lookup[lookup].SubTable:
+            table = getattr(table, "ExtSubTable", table)
+            table.mapping = {of: to for of, to in table.mapping.items() if of in digits}
 options = subset.Options()
 options.layout_features = ["kern", "tnum"]
 options.hinting = False
