@@ -233,8 +233,10 @@ export class Site {
    * test `t`, which fails if there were problems that no pattern of `allow` matches. `init`, a
    * function and its argument, runs in the page before anything of it does. `own` gives it a profile of its
    * own, as do options that no open page can be given: there its code is compiled anew, as for a first visit.
+   * `phone` makes it one of a phone, as `isMobile` and `hasTouch` do in a profile of their own; without
+   * Playwright's own taps.
    */
-  async open(t, address = "", { viewport = VIEWPORTS.laptop, allow = [], init, own = false, ...options } = {}) {
+  async open(t, address = "", { viewport = VIEWPORTS.laptop, allow = [], init, own = false, phone = false, ...options } = {}) {
     const { browser } = this;
     const { colorScheme = "light", reducedMotion = "no-preference", ...rest } = options;
     const media = { colorScheme, reducedMotion };
@@ -248,6 +250,11 @@ export class Site {
     if (shared) {
       await page.setViewportSize(viewport);
       await page.emulateMedia(media);
+    }
+    if (phone) {
+      const session = await context.newCDPSession(page);
+      await session.send("Emulation.setDeviceMetricsOverride", { ...viewport, deviceScaleFactor: 1, mobile: true });
+      await session.send("Emulation.setTouchEmulationEnabled", { enabled: true });
     }
     const problems = watch(page);
     if (init) await page.addInitScript(...init);
@@ -534,9 +541,10 @@ export async function choose(page, files, button = "model-open") {
   await byId(page, button).setInputFiles(files);
 }
 
-/** Has the lab's engine throw an error, which tests of it allow, and waits until the page says this. */
-export async function crash(page, sentence) {
-  await page.workers()[0].evaluate(() => void setTimeout(() => { throw new Error("boom"); }));
+/** Has the lab's engine, or that `of` a chapter, throw an error, which tests of it allow, and waits until the
+ *  page says this. */
+export async function crash(page, sentence, of = "") {
+  await page.workers().find((worker) => worker.url().includes(of)).evaluate(() => void setTimeout(() => { throw new Error("boom"); }));
   await said(page, sentence);
 }
 

@@ -157,6 +157,8 @@ test("an untrained model can be saved, and what the file leaves out begins anew;
   await openSettings(page, "source");
   await byId(page, "text-open").setInputFiles({ name: untrained.name, mimeType: "", buffer: untrained.bytes });
   await numberUntil(page, "loss-step", (step) => step === 0, "0");
+  await byId(page, "text-open").setInputFiles({ name: "pytorch_model.bin", mimeType: "", buffer: Buffer.from("PK\x03\x04\0\0\b\b") });
+  await said(page, "a pickle can run code when it is opened");
 });
 
 test("a file that transformers wrote is opened, and bets as PyTorch does", async (t) => {
@@ -199,7 +201,7 @@ test("what can't be opened is refused with a reason, and the model on show goes 
     ["hostile.safetensors", hostile, "not a safetensors file"],
     ["short.safetensors", bytes.subarray(0, bytes.length - 9), "ends too early"],
     ["nan.safetensors", nan, "Some of its numbers can’t be used: they are NaN or infinite."],
-    ["pytorch_model.bin", Buffer.from("PK\u0003\u0004"), "not a safetensors file"],
+    ["pytorch_model.bin", Buffer.from("PK\u0003\u0004\0\0\b\b"), "a pickle can run code when it is opened"],
   ];
   for (const [name, buffer, reason] of cases) {
     await choose(page, { name, mimeType: "", buffer });

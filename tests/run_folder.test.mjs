@@ -11,6 +11,7 @@ import {
   asNumber,
   byId,
   choose,
+  closeNotices,
   closeSettings,
   crash,
   drawn,
@@ -245,9 +246,9 @@ test("an archive of a run is opened, and what is no moment of it is left out wit
   await moments(page, 2);
 });
 
-test("what is no run is refused with a reason, and the model on show goes on", async (t) => {
-  const { archives: [{ archive }] } = await pets(t);
-  const page = await opened(t, SMALL);
+test("what is no run is refused with a reason, and the model on show goes on; a run's moments come back after a crash, and when it is brought back", async (t) => {
+  const { all, archives: [{ archive }], seen } = await pets(t);
+  const page = await opened(t, SMALL, { allow: [/boom/] });
   await stepTo(page, 2);
 
   // Two files that are asked for in one breath both come.
@@ -278,11 +279,8 @@ test("what is no run is refused with a reason, and the model on show goes on", a
   await byId(page, "start-over").click();
   await page.locator('[data-testid="run-file"]', { hasText: "train.py only works with the AdamW optimizer" }).waitFor();
   assert.equal(await byId(page, "run-take").getAttribute("aria-disabled"), "true");
-});
 
-test("the moments of a run come back after a crash, and when it is brought back", async (t) => {
-  const { all, seen } = await pets(t);
-  const page = await opened(t, SMALL, { allow: [/boom/] });
+  // A run that is opened in its place.
   await choose(page, folder(t, all), "run-open");
   await moments(page, 3);
   await page.locator('[data-testid="kept-run"]', { hasText: "step 6," }).waitFor();
@@ -381,11 +379,27 @@ test("of two runs in a folder the one that is further goes on, with its own text
   assert.equal(await loss(other), wanted, "it learns the text of its own run");
 });
 
-test("where numbers are NaN, the run goes on from the last model that is sound", async (t) => {
+test("where numbers are NaN, the run goes on from the last model that is sound; what an archive may hold and the time bar shows has limits, and the page says which", async (t) => {
   const { all, seen } = await pets(t);
+  const page = await opened(t, SMALL);
+  // They take a few kilobytes in the archive.
+  const { all: large } = await pets(t);
+  large.set(model(9), Buffer.alloc(161e6));
+  large.set("unroll-run/text.txt", Buffer.alloc(5e6 + 1, "a"));
+  const archive = buffer("large.zip", zipped(large));
+  await choose(page, archive);
+  await said(page, "One model was left out because it is too large for the lab.");
+  await said(page, TEXTLESS);
+  await numberUntil(page, "loss-step", (step) => step === 6, "6");
+
+  // Long names make a long list of few files.
+  const names = new Map(Array.from({ length: 70 }, (_, at) => [`${"long/".repeat(12_000)}${at}`, Buffer.alloc(0)]));
+  await byId(page, "model-open").setInputFiles(buffer("many.zip", zipped(names)));
+  await said(page, /“many.zip” can’t be opened. It holds so many files that their list alone takes more than 4 MB/);
+  await closeNotices(page);
+
   all.delete(model(6));
   for (const step of [2, 4, 5]) all.set(model(step), atStep(withNaN(all.get(model(1))), step));
-  const page = await opened(t, SMALL);
   await choose(page, buffer("run.zip", zipped(all)));
   await numberUntil(page, "loss-step", (step) => step === 3, "3");
   await said(page, "The last 2 models were left out. The latest is from step 5. Some of its numbers can’t be used: they are NaN or infinite. The run continues from step 3.");
@@ -405,38 +419,18 @@ test("where numbers are NaN, the run goes on from the last model that is sound",
   all.delete(model(1));
   await byId(page, "run-open").setInputFiles(folder(t, all));
   await said(page, "This folder can’t be opened. Some of its numbers can’t be used: they are NaN or infinite. The model you see is unchanged.");
-});
-
-test("a run with many models shows 256 moments and says that this is the most", async (t) => {
-  const { all } = await pets(t);
-  for (let step = 2; step <= 257; step++) all.set(model(step), atStep(all.get(model(1)), step));
-  const page = await opened(t, SMALL);
-  await choose(page, buffer("run.zip", zipped(all, false)));
-  await said(page, "The time bar shows 256 of this run’s 257 moments, the most that it has room for.");
-  await moments(page, 256);
-});
-
-test("what an archive may hold has limits, and the page says which", async (t) => {
-  const { all } = await pets(t);
-  // They take a few kilobytes in the archive.
-  all.set(model(9), Buffer.alloc(161e6));
-  all.set("unroll-run/text.txt", Buffer.alloc(5e6 + 1, "a"));
-  const archive = buffer("run.zip", zipped(all));
-  const page = await opened(t, SMALL);
-  await choose(page, archive);
-  await said(page, "One model was left out because it is too large for the lab.");
-  await said(page, TEXTLESS);
-  await numberUntil(page, "loss-step", (step) => step === 6, "6");
-
-  // Long names make a long list of few files.
-  const names = new Map(Array.from({ length: 70 }, (_, at) => [`${"long/".repeat(12_000)}${at}`, Buffer.alloc(0)]));
-  await byId(page, "model-open").setInputFiles(buffer("many.zip", zipped(names)));
-  await said(page, /“many.zip” can’t be opened. It holds so many files that their list alone takes more than 4 MB/);
 
   // A browser of before.
   await page.evaluate(() => void delete globalThis.DecompressionStream);
   await byId(page, "model-open").setInputFiles(archive);
-  await said(page, /“run.zip” can’t be opened. This browser can’t unzip it/);
+  await said(page, /“large.zip” can’t be opened. This browser can’t unzip it/);
+
+  // The most that the time bar has room for.
+  const { all: many } = await pets(t);
+  for (let step = 2; step <= 257; step++) many.set(model(step), atStep(many.get(model(1)), step));
+  await byId(page, "model-open").setInputFiles(buffer("run.zip", zipped(many, false)));
+  await said(page, "The time bar shows 256 of this run’s 257 moments, the most that it has room for.");
+  await moments(page, 256);
 });
 
 /** Has the page wait for `release()` with what it reads, from `hold()` on; of a file with this name, if one

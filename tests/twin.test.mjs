@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
 import {
-  accessibilityProblems, byId, chooseView, drawn, eventually, exported, live, number, numberUntil, openView, parameter,
+  byId, chooseView, eventually, exported, fitsEverywhere, live, number, numberUntil, openView, parameter,
   paused, settled, stepTo, train, useSite,
 } from "./harness.mjs";
 
@@ -29,7 +29,7 @@ async function both(page, figure) {
   return [await exported(page, figure, "json", run), await exported(page, figure, "json", twin)];
 }
 
-test("a twin with nothing changed is the run again, bit for bit", async (t) => {
+test("a twin with nothing changed is the run again, bit for bit; one learns another text, and stops where its run does", async (t) => {
   const page = await site.open(t, "?chapter=rnn&rnn-hidden=8&view=sum");
   await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
   await byId(page, "twin-open").click();
@@ -46,10 +46,47 @@ test("a twin with nothing changed is the run again, bit for bit", async (t) => {
   const [later, its] = await both(page, "rnn-matrix");
   assert.notDeepEqual(later.values, run.values);
   assert.deepEqual(its.values, later.values);
+
+  // Another text is the one thing that differs.
+  const same = await byId(page, "twin-loss").innerText();
+  assert.equal(same, await byId(page, "loss-value").innerText());
+  await byId(page, "twin-change").click();
+  await byId(page, "twin-text").selectOption("names");
+  await eventually(() => parameter(page, "twin") === "corpus:names", "the link names the text");
+  await eventually(async () => (await byId(page, "twin-loss").innerText()) !== same, "it learns something else");
+  await followed(page);
+  assert.match(await byId(page, "twin-bar").innerText(), /Text: Names/);
+  assert.match(await byId(page, "twin-own").innerText(), /Text: Tales/);
+  assert.equal(await byId(page, "loss-value").innerText(), same, "the run stays as it is");
+  // Whoever opens the link has both, and the way back leads to one text for both.
+  await page.reload();
+  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
+  await followed(page);
+  // Until its text is here it learns that of the run.
+  const losses = () => Promise.all(["twin-loss", "loss-value"].map((id) => byId(page, id).innerText()));
+  const differs = async () => new Set(await losses()).size === 2;
+  await eventually(differs, "it learns something else again");
+  await followed(page);
+  await byId(page, "twin-change").click();
+  await byId(page, "twin-text").selectOption("tales");
+  await eventually(() => parameter(page, "twin") === "same", "nothing differs");
+  await eventually(async () => !(await differs()), "it is the run again");
+
+  // Changed again before it has caught up.
+  for (const text of ["names", "brackets", "names", "brackets"]) await byId(page, "twin-text").selectOption(text);
+  await eventually(() => parameter(page, "twin") === "corpus:brackets", "the last one stays");
+  const step = await followed(page);
+  await live(byId(page, "twin"), "rnn-matrix");
+  // And there it stays.
+  await settled(page);
+  assert.equal(await number(page, "twin-step"), step);
+  await byId(page, "train-step").click();
+  await numberUntil(page, "loss-step", (now) => now === step + 1, `${step + 1}`);
+  assert.equal(await followed(page), step + 1);
 });
 
-test("one thing is changed in the twin alone; a link has both, and both show one moment", async (t) => {
-  const page = await site.open(t, "?chapter=rnn&rnn-hidden=8");
+test("one thing is changed in the twin alone; a link has both, which show one moment and are compared cell by cell", async (t) => {
+  const page = await site.open(t, "?chapter=rnn&rnn-hidden=8&view=sum");
   await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
   await paused(page);
   const alone = page.workers().length;
@@ -77,28 +114,17 @@ test("one thing is changed in the twin alone; a link has both, and both show one
   await settled(page);
   await page.keyboard.press("End");
   await numberUntil(page, "twin-step", (now) => now === step, `${step}`);
-  // Whoever opens the link has both.
-  await page.reload();
-  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
-  await followed(page);
-  assert.notEqual(await byId(page, "twin-loss").innerText(), await byId(page, "loss-value").innerText());
-  assert(await byId(page, "twin-panel").isHidden(), "nothing is over its figure");
-  await byId(page, "twin-end").click();
-  await byId(page, "twin").waitFor({ state: "detached" });
-  await eventually(() => parameter(page, "twin") === null, "the link has none");
-  await eventually(() => page.workers().length === alone, "its engine is gone");
-  await byId(page, "story").waitFor();
-});
 
-test("a twin is compared with its run cell by cell", async (t) => {
-  const page = await site.open(t, "?chapter=rnn&rnn-hidden=8&view=sum&twin=seed:2");
+  // Whoever opens a link has both.
+  await page.goto(new URL("?chapter=rnn&rnn-hidden=8&view=sum&twin=seed:2", site.url).href);
   await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
   await byId(page, "twin").waitFor();
   await followed(page);
-  const [run, twin] = await both(page, "rnn-matrix");
-  assert.equal(twin.experiment.seed, 2);
+  assert(await byId(page, "twin-panel").isHidden(), "nothing is over its figure");
+  const [run, second] = await both(page, "rnn-matrix");
+  assert.equal(second.experiment.seed, 2);
   const { seed, ...rest } = run.experiment;
-  assert.deepEqual({ ...twin.experiment, seed }, { ...rest, seed }, "nothing else differs");
+  assert.deepEqual({ ...second.experiment, seed }, { ...rest, seed }, "nothing else differs");
   const [, half] = halves(page);
   const compare = byId(half, "rnn-matrix-since");
   await compare.click();
@@ -107,10 +133,10 @@ test("a twin is compared with its run cell by cell", async (t) => {
   const moved = await exported(page, "rnn-matrix", "json", half);
   assert.match(moved.value, /twin minus run$/);
   const f32 = Math.fround;
-  const differences = twin.values.map((row, i) => row.map((value, j) => f32(f32(value) - f32(run.values[i][j]))));
+  const differences = second.values.map((row, i) => row.map((value, j) => f32(f32(value) - f32(run.values[i][j]))));
   assert.deepEqual(moved.values.map((row) => row.map(f32)), differences);
   // It goes on as both train.
-  await train(page, (await number(page, "loss-step")) + 3);
+  await stepTo(page, (await number(page, "loss-step")) + 2);
   await followed(page);
   const [later, its] = await both(page, "rnn-matrix");
   assert.match(its.value, /twin minus run$/);
@@ -121,17 +147,23 @@ test("a twin is compared with its run cell by cell", async (t) => {
     its.values.map((row) => row.map(f32)),
     plain.values.map((row, i) => row.map((value, j) => f32(f32(value) - f32(later.values[i][j])))),
   );
+
+  await byId(page, "twin-end").click();
+  await byId(page, "twin").waitFor({ state: "detached" });
+  await eventually(() => parameter(page, "twin") === null, "the link has none");
+  await eventually(() => page.workers().length === alone, "its engine is gone");
+  await byId(page, "story").waitFor();
 });
 
-test("a twin's states and layers are compared with the run's", async (t) => {
+test("a twin's states and layers are compared with the run's, and what is looked at is the same in both halves", async (t) => {
   const f32 = Math.fround;
-  const page = await site.open(t, "?chapter=birnn&birnn-task=fill&twin=seed:2");
+  const page = await site.open(t, "?chapter=birnn&birnn-task=fill&twin=seed:2&step=20");
   for (const [chapter, figure, numbers] of [
     // Its sentence is the same with another seed; its made-up sequences are not.
     ["birnn", "birnn", (data) => data.rows.filter((row) => row.values).flatMap((row) => row.values.flat())],
     ["norm", "coupling", (data) => data.values.flat()],
   ]) {
-    if (chapter !== "birnn") await page.goto(new URL(`?chapter=${chapter}&twin=seed:2`, site.url).href);
+    if (chapter !== "birnn") await page.goto(new URL("?chapter=norm&twin=seed:2&step=20", site.url).href);
     await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
     await byId(page, "twin").waitFor();
     await followed(page);
@@ -143,30 +175,43 @@ test("a twin's states and layers are compared with the run's", async (t) => {
     const moved = await exported(page, figure, "json", halves(page)[1]);
     assert.match(moved.value ?? moved.rows[0].kind, /twin minus run$/);
     const [a, b] = [numbers(twin), numbers(run)];
+    assert.notDeepEqual(a, b);
     assert.deepEqual(numbers(moved).map(f32), a.map((value, i) => f32(f32(value) - f32(b[i]))), chapter);
   }
+
+  // Whichever half is used.
+  const [run, twin] = halves(page);
+  await byId(twin, "control-norm-axis-layer").check();
+  await byId(run, "control-norm-axis-layer").and(page.locator(":checked")).waitFor();
+  assert(!(parameter(page, "twin") ?? "").includes("axis"), parameter(page, "twin"));
+  await openView(page, "depth");
+  for (const half of [run, twin]) await half.locator('.view[data-view="depth"]').waitFor();
+  // Another experiment goes with another view, in both.
+  const otherwise = parameter(page, "twin");
+  await openView(page, "outside");
+  await twin.locator('.view[data-view="outside"]').waitFor();
+  await followed(page);
+  assert.equal(parameter(page, "twin"), otherwise);
+  // Another chapter begins without.
+  await page.evaluate(() => document.querySelector('a[href*="chapter=rnn"]').click());
+  await byId(page, "chapter-rnn").waitFor();
+  await eventually(() => parameter(page, "twin") === null, "no twin");
 });
 
-test("the lab has a twin too, and both start over together", async (t) => {
-  const page = await site.open(t, `${SMALL}&twin=seed:2`);
-  await live(page.locator("#stage-view"), "attention");
-  await byId(page, "twin").waitFor();
-  await live(byId(page, "twin"), "attention");
-  await train(page, 5);
-  const step = await followed(page);
-  assert(step >= 5, `${step}`);
-  const [run, twin] = await both(page, "attention");
-  assert.deepEqual([run.experiment.seed, twin.experiment.seed], [1, 2]);
-  assert.notDeepEqual(twin.values, run.values);
-  await byId(page, "settings-open").click();
-  await byId(byId(page, "settings-panel"), "start-over").click();
-  await numberUntil(page, "loss-step", (step) => step === 0, "0");
-  await numberUntil(page, "twin-step", (step) => step === 0, "0");
-  await byId(page, "settings-open").click();
-  await train(page, step);
-  await numberUntil(page, "twin-step", (twin) => twin >= step, `${step}`);
-  assert((await followed(page)) >= step);
-});
+/** Runs in the page: the ids that it has twice, and those in one half that are of the other, or of nothing. */
+function misnamed() {
+  const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
+  const half = (element) => element.closest('[data-testid="twin"], #stage-view')?.dataset.testid ?? "run";
+  const wrong = ["for", "aria-describedby"].flatMap((name) =>
+    [...document.querySelectorAll(`.stage-twins [${name}]`)].flatMap((element) =>
+      element.getAttribute(name).split(" ").filter((id) => {
+        const other = document.getElementById(id);
+        return !other || half(other) !== half(element);
+      }),
+    ),
+  );
+  return { twice: ids.filter((id, i) => ids.indexOf(id) !== i), wrong };
+}
 
 /** The steps of the kept runs whose files' names begin with this. */
 const keptSteps = (page, kind) =>
@@ -189,10 +234,27 @@ const keptSteps = (page, kind) =>
     return steps;
   }, kind);
 
-test("after a reload the twin goes on where it was, beside its run", async (t) => {
-  const page = await site.open(t, `${SMALL}&twin=seed:2`);
+test("the lab has a twin too: what both write is steered once, after a reload both go on, and they start over together", async (t) => {
+  const page = await site.open(t, `${SMALL}&view=writing&twin=seed:2`);
+  await byId(page, "twin").waitFor();
+  await eventually(async () => (await byId(page, "sample-text").count()) === 2, "both write");
+  // How it writes is asked of a model that has learned something.
+  await stepTo(page, 1);
+  await followed(page);
+  assert.equal(await byId(page, "write-again").count(), 1);
+  assert.equal(await byId(page, "control-temperature").count(), 1);
+  const texts = () => byId(page, "sample-text").allInnerTexts();
+  await eventually(async () => (await texts()).every((text) => text.length > 100), "both have written");
+  assert.deepEqual(await page.evaluate(misnamed), { twice: [], wrong: [] }, "writing");
+  const before = await texts();
+  await byId(page, "control-temperature").focus();
+  await page.keyboard.press("End");
+  await eventually(async () => (await texts()).every((text, i) => text !== before[i] && text.length > 100), "both write anew");
+
+  await chooseView(page, "attention");
   await live(byId(page, "twin"), "attention");
-  await train(page, 40);
+  assert.deepEqual(await page.evaluate(misnamed), { twice: [], wrong: [] }, "attention");
+  await train(page, 10);
   const step = await followed(page);
   const loss = await byId(page, "twin-loss").textContent();
   for (const kind of ["run", "twin"]) {
@@ -214,103 +276,59 @@ test("after a reload the twin goes on where it was, beside its run", async (t) =
   assert.deepEqual(await page.evaluate(() => window.steps), [`${step}`], "none of its steps was taken again");
   assert.equal(await byId(page, "twin-loss").textContent(), loss);
   // Both go on in their own files.
-  await train(page, step + 3);
+  await stepTo(page, step + 2);
   const later = await followed(page);
   for (const kind of ["run", "twin"]) {
     await eventually(async () => (await keptSteps(page, kind)).join() === `${later}`, `the ${kind} is kept again`);
   }
+
+  const [run, twin] = await both(page, "attention");
+  assert.deepEqual([run.experiment.seed, twin.experiment.seed], [1, 2]);
+  assert.notDeepEqual(twin.values, run.values);
+  await byId(page, "settings-open").click();
+  await byId(byId(page, "settings-panel"), "start-over").click();
+  await numberUntil(page, "loss-step", (step) => step === 0, "0");
+  await numberUntil(page, "twin-step", (step) => step === 0, "0");
+  await byId(page, "settings-open").click();
+  await stepTo(page, 2);
+  assert.equal(await followed(page), 2);
 });
 
-test("what is looked at is the same in both halves, whichever is used", async (t) => {
-  const page = await site.open(t, "?chapter=norm&twin=norm-batch:4");
+test("twins fit every screen and are read well; on a phone each half says where the other one is", async (t) => {
+  const page = await site.open(t, "?chapter=block&twin=seed:2&step=1", { reducedMotion: "reduce" });
   await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
   await followed(page);
-  const [run, twin] = halves(page);
-  await byId(twin, "control-norm-axis-layer").check();
-  await byId(run, "control-norm-axis-layer").and(page.locator(":checked")).waitFor();
-  assert(!(parameter(page, "twin") ?? "").includes("axis"), parameter(page, "twin"));
-  await openView(page, "depth");
-  for (const half of [run, twin]) await half.locator('.view[data-view="depth"]').waitFor();
-  // Another experiment goes with another view, in both.
-  const otherwise = parameter(page, "twin");
-  await openView(page, "outside");
-  await twin.locator('.view[data-view="outside"]').waitFor();
-  await followed(page);
-  assert.equal(parameter(page, "twin"), otherwise);
-  // Another chapter begins without.
-  await page.evaluate(() => document.querySelector('a[href*="chapter=rnn"]').click());
-  await byId(page, "chapter-rnn").waitFor();
-  await eventually(() => parameter(page, "twin") === null, "no twin");
+  await fitsEverywhere(page);
+
+  await page.setViewportSize({ width: 390, height: 844 });
+  const left = () => byId(page, "twin").evaluate((e) => Math.round(e.getBoundingClientRect().left));
+  await byId(page, "twin").waitFor();
+  await eventually(async () => (await left()) === 390, "the run is in sight");
+  await byId(page, "twin-there").click();
+  await eventually(async () => (await left()) === 0, "the twin is in sight");
+  await byId(page, "twin-back").click();
+  await eventually(async () => (await left()) === 390, "the run is");
 });
 
-test("twins fit every screen and are read well", async (t) => {
-  const page = await site.open(t, "?chapter=block&twin=seed:2", { reducedMotion: "reduce" });
-  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
-  await followed(page);
-  for (const [width, height] of [[1280, 720], [1920, 1080], [390, 844]]) {
-    await page.setViewportSize({ width, height });
-    await settled(page);
-    await drawn(page);
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    assert(wide <= 0, `${width}: the page is ${wide} px wider than the window`);
-    for (const colorScheme of ["light", "dark"]) {
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      await drawn(page);
-      assert.deepEqual(await accessibilityProblems(page), [], `${width}, ${colorScheme}`);
+/** Has the workers that the page makes from now on hear nothing of it until `letWork()`. */
+function holdWorkers() {
+  let waiting = [];
+  window.letWork = () => {
+    for (const call of waiting) call();
+    waiting = null;
+  };
+  window.Worker = class extends Worker {
+    postMessage(...message) {
+      const post = () => super.postMessage(...message);
+      if (waiting) waiting.push(post);
+      else post();
     }
-  }
-});
-
-test("a twin learns another text", async (t) => {
-  const page = await site.open(t, "?chapter=rnn&rnn-hidden=8&twin=same");
-  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
-  await followed(page);
-  const same = await byId(page, "twin-loss").innerText();
-  assert.equal(same, await byId(page, "loss-value").innerText());
-  await byId(page, "twin-text").selectOption("names");
-  await eventually(() => parameter(page, "twin") === "corpus:names", "the link names the text");
-  await eventually(async () => (await byId(page, "twin-loss").innerText()) !== same, "it learns something else");
-  await followed(page);
-  assert.match(await byId(page, "twin-bar").innerText(), /Text: Names/);
-  assert.match(await byId(page, "twin-own").innerText(), /Text: Tales/);
-  assert.equal(await byId(page, "loss-value").innerText(), same, "the run stays as it is");
-  // Whoever opens the link has both, and the way back leads to one text for both.
-  await page.reload();
-  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
-  await followed(page);
-  // Until its text is here it learns that of the run.
-  const losses = () => Promise.all(["twin-loss", "loss-value"].map((id) => byId(page, id).innerText()));
-  const differs = async () => new Set(await losses()).size === 2;
-  await eventually(differs, "it learns something else again");
-  await followed(page);
-  await byId(page, "twin-change").click();
-  await byId(page, "twin-text").selectOption("tales");
-  await eventually(() => parameter(page, "twin") === "same", "nothing differs");
-  await eventually(async () => !(await differs()), "it is the run again");
-});
-
-test("a twin that is changed before it has caught up stops where its run does", async (t) => {
-  const page = await site.open(t, "?chapter=rnn&rnn-hidden=8&twin=same");
-  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
-  await paused(page);
-  for (const text of ["names", "brackets", "names", "brackets"]) await byId(page, "twin-text").selectOption(text);
-  await eventually(() => parameter(page, "twin") === "corpus:brackets", "the last one stays");
-  const step = await followed(page);
-  await live(byId(page, "twin"), "unrolled");
-  // And there it stays.
-  await settled(page);
-  assert.equal(await number(page, "twin-step"), step);
-  await byId(page, "train-step").click();
-  await numberUntil(page, "loss-step", (now) => now === step + 1, `${step + 1}`);
-  assert.equal(await followed(page), step + 1);
-});
+  };
+}
 
 test("a twin that is added late says so until it has caught up, and the reader keeps the place", async (t) => {
   const page = await site.open(t, "?chapter=rnn&view=sum", { reducedMotion: "reduce" });
   await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
-  // Else the press would end the steps that the chapter takes by itself.
-  await paused(page);
-  await train(page, 600);
   await paused(page);
   const story = byId(page, "story");
   const line = story.getByText("Imagine reading with one small index card", { exact: false }).first();
@@ -318,9 +336,9 @@ test("a twin that is added late says so until it has caught up, and the reader k
   const down = () => line.evaluate((e) => e.getBoundingClientRect().top - e.closest(".story").getBoundingClientRect().top);
   // What was read stays at the top, whatever becomes of the column's width.
   const before = await down();
+  await page.evaluate(holdWorkers);
   await byId(page, "twin-open").click();
   await byId(page, "twin-late").waitFor();
-  // How far the run got before it paused is the machine's affair.
   const goal = (await number(page, "loss-step")).toLocaleString("en-US");
   assert.match(await byId(page, "twin-late").innerText(), new RegExp(`catching up to step ${goal}$`));
   assert.match(await byId(page, "twin-own").innerText(), new RegExp(`step ${goal}, loss \\d`));
@@ -328,6 +346,7 @@ test("a twin that is added late says so until it has caught up, and the reader k
   const compare = byId(byId(page, "twin"), "rnn-matrix-since");
   assert.equal(await compare.getAttribute("aria-disabled"), "true", "at unlike steps nothing is compared");
   await eventually(async () => Math.abs((await down()) - before) < 12, "the line is where it was");
+  await page.evaluate(() => window.letWork());
   await followed(page);
   await byId(page, "twin-late").waitFor({ state: "detached" });
   await eventually(async () => (await compare.getAttribute("aria-disabled")) !== "true", "now they can be");
@@ -335,67 +354,22 @@ test("a twin that is added late says so until it has caught up, and the reader k
   await eventually(async () => Math.abs((await down()) - before) < 12, "and there again");
 });
 
-test("on a phone each half says where the other one is", async (t) => {
-  const page = await site.open(t, "?chapter=rnn&twin=rnn-hidden:2", {
-    viewport: { width: 390, height: 844 }, reducedMotion: "reduce",
-  });
-  const left = () => byId(page, "twin").evaluate((e) => Math.round(e.getBoundingClientRect().left));
-  await byId(page, "twin").waitFor();
-  assert.equal(await left(), 390);
-  await byId(page, "twin-there").click();
-  await eventually(async () => (await left()) === 0, "the twin is in sight");
-  await byId(page, "twin-back").click();
-  await eventually(async () => (await left()) === 390, "the run is");
-});
-
-test("what the lab writes is steered once, for both halves", async (t) => {
-  const page = await site.open(t, `${SMALL}&view=writing&twin=seed:2`);
-  await byId(page, "twin").waitFor();
-  await eventually(async () => (await byId(page, "sample-text").count()) === 2, "both write");
-  // How it writes is asked of a model that has learned something.
-  await stepTo(page, 1);
-  await followed(page);
-  assert.equal(await byId(page, "write-again").count(), 1);
-  assert.equal(await byId(page, "control-temperature").count(), 1);
-  const texts = () => byId(page, "sample-text").allInnerTexts();
-  await eventually(async () => (await texts()).every((text) => text.length > 100), "both have written");
-  const before = await texts();
-  await byId(page, "control-temperature").focus();
-  await page.keyboard.press("End");
-  await eventually(async () => (await texts()).every((text, i) => text !== before[i] && text.length > 100), "both write anew");
-});
-
 test("no id is on the page twice, and each half speaks of its own elements", async (t) => {
-  const page = await site.open(t, "?chapter=seq2seq&twin=same");
-  const names = () => {
-    const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
-    const half = (element) => element.closest('[data-testid="twin"], #stage-view')?.dataset.testid ?? "run";
-    const wrong = ["for", "aria-describedby"].flatMap((name) =>
-      [...document.querySelectorAll(`.stage-twins [${name}]`)].flatMap((element) =>
-        element.getAttribute(name).split(" ").filter((id) => {
-          const other = document.getElementById(id);
-          return !other || half(other) !== half(element);
-        }),
-      ),
-    );
-    return { twice: ids.filter((id, i) => ids.indexOf(id) !== i), wrong };
-  };
+  const page = await site.open(t, "?chapter=seq2seq&twin=same&step=1");
   const VIEWS = {
-    seq2seq: ["vector", "beam"], alignment: ["reads"], bptt: ["weight", "copies"], position: ["encoding", "models"],
-    machine: ["gpt"], decode: ["surprise"], gpt: ["attention", "writing"],
+    seq2seq: ["vector", "beam"], alignment: ["reads"], position: ["encoding", "models"],
+    machine: ["gpt"], decode: ["surprise"], bptt: ["copies", "weight"],
   };
   for (const [chapter, shown] of Object.entries(VIEWS)) {
-    if (chapter !== "seq2seq") await page.goto(new URL(`?chapter=${chapter}&twin=same`, site.url).href);
+    if (chapter !== "seq2seq") await page.goto(new URL(`?chapter=${chapter}&twin=same&step=1`, site.url).href);
     await byId(page, "twin-panel-close").click();
     for (const view of shown) {
       await chooseView(page, view);
       await byId(page, "twin").locator(`.view[data-view="${view}"]`).waitFor();
-      assert.deepEqual(await page.evaluate(names), { twice: [], wrong: [] }, `${chapter}: ${view}`);
+      assert.deepEqual(await page.evaluate(misnamed), { twice: [], wrong: [] }, `${chapter}: ${view}`);
     }
   }
   // The switch between two views of one tab keeps the focus in its half.
-  await page.goto(new URL("?chapter=bptt&view=weight&twin=same", site.url).href);
-  await byId(page, "twin-panel-close").click();
   await byId(halves(page)[1], "switch-copies").check();
   await eventually(() => page.evaluate(() => document.activeElement.id === "switch-copies-twin"), "the focus stays");
 });
