@@ -14,6 +14,8 @@ DEFAULTS = {"seed": 1, "batch": 8, "lr": 0.005, "warmup": 20, "decay": 0.1, "cli
 COLUMNS = "step,loss,gradient_norm,learning_rate,held_out_loss"
 BETAS, EPSILON, DECAY_STEPS, FLOOR = (0.9, 0.99), 1e-8, 5000, 0.1
 ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "gelu_new": lambda x: F.gelu(x, approximate="tanh")}
+NORMS = {"gpt2": lambda config: nn.LayerNorm(config["n_embd"], config["layer_norm_epsilon"]),
+         "gpt2-rmsnorm": lambda config: nn.RMSNorm(config["n_embd"], config["rms_norm_eps"])}  # torch 2.4 or later
 ADAM = {"exp_avg": "optimizer.exp_avg.", "exp_avg_sq": "optimizer.exp_avg_sq."}
 
 
@@ -32,7 +34,7 @@ class Block(nn.Module):
     def __init__(self, config):
         super().__init__()
         width, self.config = config["n_embd"], config
-        self.ln_1, self.ln_2 = (nn.LayerNorm(width, eps=config["layer_norm_epsilon"]) for _ in range(2))
+        self.ln_1, self.ln_2 = (NORMS[config["model_type"]](config) for _ in range(2))
         self.attn = nn.ModuleDict({"c_attn": Linear(width, 3 * width), "c_proj": Linear(width, width)})
         self.mlp = nn.ModuleDict({"c_fc": Linear(width, 4 * width), "c_proj": Linear(4 * width, width)})
         # Softmax cancels the biases of keys, so the lab has none: here they stay 0.
@@ -62,9 +64,8 @@ class GPT(nn.Module):
         super().__init__()
         width, vocabulary, self.config = config["n_embd"], config["vocab_size"], config
         embeddings = {"wte": nn.Embedding(vocabulary, width), "wpe": nn.Embedding(config["n_positions"], width)}
-        self.transformer = nn.ModuleDict(embeddings)
-        self.transformer["h"] = nn.Sequential(*[Block(config) for _ in range(config["n_layer"])])
-        self.transformer["ln_f"] = nn.LayerNorm(width, config["layer_norm_epsilon"])
+        blocks, norm = nn.Sequential(*[Block(config) for _ in range(config["n_layer"])]), NORMS[config["model_type"]]
+        self.transformer = nn.ModuleDict({**embeddings, "h": blocks, "ln_f": norm(config)})
         self.lm_head = None if config["tie_word_embeddings"] else nn.Linear(width, vocabulary, bias=False)
 
     def forward(self, tokens, targets):
@@ -135,7 +136,7 @@ def main():
     seed, rows, warmup = (int(settings[name]) for name in ["seed", "batch", "warmup"])
     step, context, own_rows = unroll["step"], config["n_positions"], rows // world
     clip, peak = float(settings["clip"]), args.lr or float(unroll.get("learning_rate", settings["lr"]))
-    if config.get("model_type") != "gpt2" or settings["optimizer"] != "adamw":
+    if config.get("model_type") not in NORMS or settings["optimizer"] != "adamw":
         parser.error("This script only works with models built like GPT-2 and trained with AdamW.")
     if rows % world: parser.error(f"A batch has {rows} rows, which {world} processes can't share evenly.")
     model = GPT(config).to(device)
@@ -192,8 +193,7 @@ def main():
             if step >= saved + max(1, saved // 16) or step >= args.steps:  # often at first, then less and less
                 saved = step
                 save()
-    if world > 1: dist.barrier()  # wait for all processes
-    if world > 1: dist.destroy_process_group()
+    if world > 1: dist.barrier(); dist.destroy_process_group()  # once all processes are here
     if step < args.steps: sys.exit(1)
 
 

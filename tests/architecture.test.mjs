@@ -50,6 +50,18 @@ test("norms, masks, activations and residuals can be changed, and a link says so
   );
 });
 
+test("an RMSNorm model trains, has no biases of norms, and the link says so", async (t) => {
+  const page = await open(t);
+  const layer = await number(page, "parameter-count");
+  await choose(page, "norm", "rms");
+  // Two norms in each of two blocks, and the final one.
+  assert.equal(await number(page, "parameter-count"), layer - 5 * 16);
+  await train(page, 5);
+  assert((await number(page, "loss-value")) < 4.5);
+  await choose(page, "norms", "none");
+  await byId(page, "control-norm").waitFor({ state: "detached" });
+});
+
 test("a width that has no pairs is refused for rotary positions, at the control", async (t) => {
   const page = await open(t, "&positions=rotary");
   const width = byId(page, "control-width");

@@ -34,8 +34,8 @@ const OPENED = "Opened: 2 layers, 4 heads";
 const isOpened = (page) =>
   eventually(async () => (await byId(page, "settings-open").textContent()).includes(OPENED), "the opened model");
 
-test("a GPT-2 with its tokenizer opens and computes what transformers does", async (t) => {
-  const page = await site.open(t, SMALL);
+test("a GPT-2 with its tokenizer opens, computes and writes what transformers does, also where others decode and add up", async (t) => {
+  const page = await site.open(t, `${SMALL}&temperature=0&machine-rows=24`);
   await stepTo(page, 2);
   await choose(page, ["model.safetensors", "config.json", "tokenizer.json"].map(golden));
   await isOpened(page);
@@ -54,20 +54,54 @@ test("a GPT-2 with its tokenizer opens and computes what transformers does", asy
   await openView(page, "next");
   await live(page, "next");
   const logits = expected.logits.at(-1);
-  const largest = Math.max(...logits);
-  const sum = logits.reduce((sum, logit) => sum + Math.exp(logit - largest), 0);
-  const shares = await exported(page, "next");
-  assert(Math.abs(shares.values[0] - 1 / sum) < 1e-5, `${shares.values[0]} ${1 / sum}`);
+  const parts = logits.map((logit) => Math.exp(logit - Math.max(...logits)));
+  const sum = parts.reduce((sum, part) => sum + part);
+  const wanted = parts.map((part) => part / sum);
+  const next = await exported(page, "next");
+  assert(Math.abs(next.values[0] - Math.max(...wanted)) < 1e-5, `${next.values[0]}`);
   // It can't be trained, and says so.
   assert.equal(await byId(page, "train-toggle").getAttribute("aria-disabled"), "true");
   await byId(page, "time-bar").getByText("This model comes from elsewhere").waitFor();
+  // What it writes, always with its likeliest token. The page has a sign for bytes that are no character.
+  await openView(page, "writing");
+  const begun = expected.begun.replaceAll("\ufffd", "?");
+  await byId(page, "sample-text").getByText(begun[0]).first().waitFor();
+  const written = () => byId(page, "sample-text").textContent();
+  await eventually(async () => (await written()).length >= begun.length, "50 tokens and more");
+  assert.equal((await written()).slice(0, begun.length), begun);
+  // It is the model of the other chapters that read with the lab's: first what each token is chosen by, and the cache.
+  await byId(page, "chapter-previous").click();
+  await live(page, "decode");
+  await settled(page);
+  const { columns, rows } = await exported(page, "decode");
+  const [token, logit] = ["character", "logit"].map((name) => columns.indexOf(name));
+  await openView(page, "cache");
+  await live(page, "cache");
+  const place = await exported(page, "cache");
+  const weight = place.columns.indexOf("weight");
+  near(place.rows.map((row) => row[weight]), expected.weights[0][0].at(-1));
+  await byId(page, "cache-note").getByText("22 tokens before it are read from the cache").waitFor();
+  // Then all of the machine.
+  await byId(page, "chapter-previous").click();
+  await live(page, "machine");
+  await settled(page);
+  const machine = await exported(page, "machine");
+  const names = machine.axes[2].labels;
+  near(machine.values.at(-1).at(-1), wanted);
+  const found = new Map(rows.map((row) => [row[token], row[logit]]));
+  near(names.map((name) => found.get(name)), logits, 1e-4);
+  // The bars have room for the likelier ones.
+  const bars = next.axes[0].labels.map((name, at) => [names.indexOf(name.replace("␣", " ")), next.values[at]]);
+  const known = bars.filter(([id]) => id >= 0);
+  assert(known.length > 50, `${known.length}`);
+  near(known.map(([, share]) => share), known.map(([id]) => wanted[id]));
 });
 
 /** Numbers of an export beside those that PyTorch computed. */
-function near(found, wanted) {
+function near(found, wanted, most = 1e-5) {
   const numbers = found.flat(Infinity);
   assert.equal(numbers.length, wanted.flat(Infinity).length);
-  wanted.flat(Infinity).forEach((value, at) => assert(Math.abs(value - numbers[at]) < 1e-5, `${at}: ${numbers[at]}, not ${value}`));
+  wanted.flat(Infinity).forEach((value, at) => assert(Math.abs(value - numbers[at]) < most, `${at}: ${numbers[at]}, not ${value}`));
 }
 
 test("its inside is what transformers computes: the lens, heads by their jobs, patching", async (t) => {
@@ -210,8 +244,19 @@ test("vocab.json and merges.txt will do, and the model before comes back", async
   await stepTo(page, 4);
 });
 
-test("what is no GPT-2 is refused with a reason, and the model on show goes on", async (t) => {
-  const page = await site.open(t, SMALL);
+test("what is no GPT-2 is refused with a reason, opening one can be stopped, and the model on show goes on", async (t) => {
+  const hold = () => {
+    const slice = Blob.prototype.slice;
+    Blob.prototype.slice = function (from, to) {
+      const part = slice.call(this, from, to);
+      // Behind the head are the weights.
+      if (window.holds && from > 8) {
+        part.arrayBuffer = () => new Promise((done) => (window.goOn = () => done(new Response(part).arrayBuffer())));
+      }
+      return part;
+    };
+  };
+  const page = await site.open(t, SMALL, { init: [hold] });
   await stepTo(page, 2);
   const model = read("model.safetensors");
   const tokenizer = { name: "tokenizer.json", mimeType: "", buffer: read("tokenizer.json") };
@@ -228,7 +273,10 @@ test("what is no GPT-2 is refused with a reason, and the model on show goes on",
   const other = JSON.parse(tokenizer.buffer);
   other.added_tokens.push({ id: 300, content: "<|other|>", special: true });
   const pieces = { ...other, model: { ...other.model, type: "WordPiece" } };
-  const json = (value) => ({ ...tokenizer, buffer: Buffer.from(JSON.stringify(value)) });
+  const json = (value, of = tokenizer) => ({ ...of, buffer: Buffer.from(JSON.stringify(value)) });
+  const neo = json({ ...JSON.parse(config.buffer), model_type: "gpt_neo" }, config);
+  // As torch.save writes them: a zip file whose first entry is the pickle.
+  const pickle = { name: "pytorch_model.bin", mimeType: "", buffer: Buffer.from("PK\x03\x04\0\0\b\bpytorch_model/data.pkl") };
   const cases = [
     [[file(model)], "what its 300 tokens are"],
     [[file(model.subarray(0, model.length - 9)), tokenizer, config], "ends too early"],
@@ -237,6 +285,8 @@ test("what is no GPT-2 is refused with a reason, and the model on show goes on",
     [[file(spoiled("transformer.ln_f.bias")), tokenizer, config], "NaN or infinite"],
     [[file(model), json(other), config], "belongs to another model"],
     [[file(model), json(pieces), config], "tokenizers of GPT-2’s kind"],
+    [[file(model), tokenizer, neo], "This model is built like “gpt_neo”"],
+    [[config, pickle, tokenizer], "“pytorch_model.bin” can’t be opened. It looks like a Python pickle"],
   ];
   for (const [files, reason] of cases) {
     await choose(page, files);
@@ -246,5 +296,18 @@ test("what is no GPT-2 is refused with a reason, and the model on show goes on",
     // It was never put aside.
     assert.equal(await byId(page, "bring-back").count(), 0, reason);
   }
+  // Stopped at its first weights.
+  const workers = page.workers().length;
+  await page.evaluate(() => (window.holds = true));
+  await choose(page, [file(model), tokenizer, config]);
+  await said(page, "Opening “model.safetensors”: 0%. Close this message to stop.");
+  await page.waitForFunction(() => window.goOn);
+  assert(page.workers().length > workers, "its engine waits");
+  await closeNotices(page);
+  await page.evaluate(() => window.goOn());
+  await eventually(() => page.workers().length === workers, "its engine has ended");
+  assert.equal(await byId(page, "bring-back").count(), 0);
+  assert(!(await byId(page, "settings-open").textContent()).includes("Opened"));
+  assert.equal(await page.locator(".notice").count(), 0);
   await stepTo(page, 3);
 });

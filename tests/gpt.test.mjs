@@ -40,9 +40,13 @@ test("a first visit begins with what the untrained model writes; where its heads
   const page = await site.open(t);
   await eventually(async () => (await byId(page, "sample-text").textContent()).length > 100);
   await beat(page).getByText("knows nothing yet").waitFor();
-  // Nothing else is on show yet.
-  assert(!(await byId(page, "figure-inside").isVisible()));
+  // Its heads are there, faint, as they are; nothing else is on show yet, and the tools are out of sight.
+  await page.locator('[data-testid="figure-inside"][data-step="0"]').waitFor();
+  assert(!(await byId(page, "heads-enlarge").isVisible()));
   assert(!(await byId(page, "control-temperature").isVisible()));
+  const faint = (selector) => page.locator(selector).first().evaluate((part) => Number(getComputedStyle(part).opacity));
+  await eventually(async () => (await faint(".view-tabs")) === 0, "the tools are out of sight");
+  assert.equal(await page.locator(".story-what").textContent(), `How language models work, in ${await page.locator(".rail-piece").count()} chapters`);
   await openView(page, "attention");
   await live(page, "attention");
   assert.equal(await byId(page, "figure-attention").getAttribute("data-step"), "0");
@@ -63,7 +67,46 @@ test("a first visit begins with what the untrained model writes; where its heads
   await eventually(async () => Number((await byId(page, "sample-text").getAttribute("data-step"))) === step, "written anew");
   await beat(page).getByText(`At step ${step} it writes this`).waitFor();
   await live(page, "inside");
+  assert(await byId(page, "heads-enlarge").isVisible());
   assert(await byId(page, "control-temperature").isVisible());
+  await eventually(async () => (await faint(".view-tabs")) === 1, "the tools are there");
+});
+
+test("the first press is answered, the first text comes early, and nothing moves", async (t) => {
+  const page = await site.open(t, `${SMALL}&view=writing`);
+  const sample = byId(page, "sample-text");
+  await page.locator('[data-testid="sample-text"] .caret:not(.caret-on)').waitFor({ state: "attached" });
+  await byId(page, "writing-real").waitFor();
+  await page.locator('[data-testid="figure-inside"][data-state="live"]').waitFor();
+  const parts = ["h1", '[data-testid="train-first"]', '[data-testid="way-in"]', '[data-testid="writing-real"]', ".sample", ".writing-inside"];
+  const boxes = () => page.evaluate((parts) => parts.map((part) => JSON.stringify(document.querySelector(part).getBoundingClientRect())), parts);
+  const size = () => page.locator(".sample > p").evaluate((text) => getComputedStyle(text).fontSize);
+  const rest = [await boxes(), await size()];
+  // What it wrote first goes pale at once, and the first step that writes is one of the first.
+  const seen = await page.evaluate(() => new Promise((resolve) => {
+    const text = document.querySelector('[data-testid="sample-text"]');
+    const old = document.querySelector(".sample-old");
+    const noise = text.textContent;
+    let paled = false;
+    new MutationObserver((_, observer) => {
+      paled ||= text.dataset.step === "0" && text.textContent === "" && old.textContent === noise;
+      if (text.dataset.step === "0") return;
+      observer.disconnect();
+      resolve({ paled, step: Number(text.dataset.step) });
+    }).observe(text.parentElement, { subtree: true, childList: true, characterData: true, attributes: true });
+    document.querySelector('[data-testid="train-first"]').click();
+  }));
+  assert(seen.paled, "the noise went pale");
+  assert(seen.step >= 3 && seen.step < 100, `first at step ${seen.step}`);
+  assert.deepEqual([await boxes(), await size()], rest);
+  // Once it has found words, the way into the course is what comes next.
+  await numberUntil(page, "loss-step", (step) => step >= 800, "800");
+  await beat(page).getByText(/^It has .+ How\?$/).waitFor();
+  await page.locator('.way-in-next [data-testid="way-in"]').waitFor();
+  await byId(page, "train-first").click();
+  await paused(page);
+  assert.deepEqual((await boxes()).slice(0, 3), rest[0].slice(0, 3));
+  assert((await sample.textContent()).length > 0);
 });
 
 test("what it wrote before stands over what it writes, and leads back to its moment", async (t) => {
@@ -104,7 +147,7 @@ test("the words that occur in its text stand out, and their share is theirs", as
   const real = all.filter((word) => known.has(word));
   assert(real.length > 0 && real.length < all.length, `${real.length} of ${all.length}`);
   assert.deepEqual((await sample.locator("b").allTextContents()).flatMap(words), real);
-  assert.match(await byId(page, "writing-real").textContent(), new RegExp(`^${Math.round((100 * real.length) / all.length)}% of these words are in its text`));
+  assert.match(await byId(page, "writing-real").textContent(), new RegExp(`^${Math.round((100 * real.length) / all.length)}% of its words are real`));
   // Names do not come again, so new ones are no mistake.
   await openSettings(page, "source");
   await byId(page, "corpus-names").click();

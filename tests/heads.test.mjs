@@ -7,11 +7,13 @@ import {
   eventually,
   exported,
   live,
+  noted,
   number,
   numberUntil,
   openView,
   parameter,
   paused,
+  train,
   useSite,
 } from "./harness.mjs";
 
@@ -165,6 +167,47 @@ test("while the story asks which head it is, none is framed until one is chosen"
   assert.deepEqual(await framed(), []);
   await byId(page, "head-l1-h2").click();
   await eventually(async () => (await framed()).join() === "head-l1-h2", "the chosen one is framed");
+});
+
+test("who comes back from one head finds the heads as they were left", async (t) => {
+  const page = await open(t);
+  const goTo = async (beat, heads) => {
+    await page.keyboard.press("PageDown");
+    await eventually(() => parameter(page, "idea") === String(beat), "the next beat");
+    await eventually(() => parameter(page, "heads-count") === heads, "its heads");
+  };
+  const one = await noted(page, "loss-step");
+  await goTo(1, "1");
+  await one((step) => step < WARM, "less");
+  await numberUntil(page, "loss-step", (step) => step === WARM);
+  await train(page, WARM + 10);
+  const back = await noted(page, "loss-step");
+  await goTo(2, null);
+  await numberUntil(page, "loss-step", (step) => step === WARM);
+  assert(Math.min(...(await back.numbers())) === WARM, "none of its steps is taken again");
+  // What is asked of the pictures fits them.
+  await page.locator(".beat-on .beat-do", { hasText: /Where do two heads differ most|look alike/ }).waitFor();
+});
+
+test("the panel and the map read the same weight of a cell while it trains", async (t) => {
+  const page = await fresh(t, "&idea=4");
+  await byId(page, "inspector-title").waitFor();
+  const numbers = () => page.evaluate(() => {
+    const read = (selector) => document.querySelector(selector)?.textContent ?? "";
+    const [, panel] = read('[data-testid="inspector-title"]').match(/: ([\d.]+)%/) ?? [];
+    const [, line] = read(".attention-line").match(/: ([\d.]+)/) ?? [];
+    return [Number(panel) / 100, Number(line)];
+  });
+  await byId(page, "train-toggle").click();
+  let most = 0;
+  for (const until of [20, 30, 40, 50]) {
+    await numberUntil(page, "loss-step", (step) => step >= until);
+    // The picture comes with the next frame.
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    const [panel, line] = await numbers();
+    most = Math.max(most, Math.abs(panel - line));
+  }
+  assert(most < 0.005, `${most}`);
 });
 
 test("the check's answer is measured", async (t) => {

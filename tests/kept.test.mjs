@@ -167,6 +167,24 @@ test("a run and its moments outlive the engine and the page, bit for bit, and it
   await byId(page, "kept-run").filter({ hasText: "Copy of" }).getByRole("button", { name: "Continue" }).click();
   await said(page, "One model was left out because it couldn’t be read.");
   await recorded(page, 5);
+
+  // The browser's storage is cleared while it trains, and its engine dies in the middle of a step.
+  await closeSettings(page);
+  await byId(page, "train-toggle").click();
+  await numberUntil(page, "loss-step", (step) => step > 6, "above 6");
+  await page.evaluate(async () => {
+    const root = await navigator.storage.getDirectory();
+    for await (const name of root.keys()) await root.removeEntry(name, { recursive: true }).catch(() => {});
+  });
+  await crash(page, "has taken over with the model as it was at step");
+  await paused(page);
+  const step = await number(page, "loss-step");
+  assert(step >= 5, `${step}`);
+  await stepTo(page, step + 1);
+  await kept(page, step + 1);
+  await page.reload();
+  await ready(page);
+  await offer(page).filter({ hasText: new RegExp(`step ${step + 1}, loss`) }).waitFor();
 });
 
 test("a state waits for the one being written; a run that was started over comes back with its date and place; texts of one name are told apart; a full browser is said to be one", async (t) => {
@@ -342,7 +360,7 @@ test("all that is kept can be deleted, and a deleted run neither comes back nor 
   await row.waitFor({ state: "detached" });
 });
 
-test("a run is renamed, copied, and deleted, and comes back where that was a mistake; 12 are kept, and the list is the latest", async (t) => {
+test("a run is renamed, copied, and deleted, and comes back where that was a mistake; 12 are kept beside twins, 6 with their moments, and the list is the latest", async (t) => {
   const page = await site.open(t, SMALL);
   await ready(page);
   await stepTo(page, 4);
@@ -440,23 +458,35 @@ test("a run is renamed, copied, and deleted, and comes back where that was a mis
   await settled(page);
   assert.equal(await runs.count(), 2, "the list of before does not come back");
 
-  // Others are there as though they had been copied before.
+  // Others are there as though they had been copied before, with their moments, and two twins.
   await page.evaluate(async () => {
     const root = await navigator.storage.getDirectory();
     const folder = await root.getDirectoryHandle("runs");
     const { value } = await folder.values().next();
     const bytes = await (await value.getFile()).arrayBuffer();
-    for (let i = 3; i < 12; i++) {
-      const writer = await (await folder.getFileHandle(`run-1700000000000-00${i + 10}`, { create: true })).createWritable();
-      await writer.write(bytes);
+    const moments = await root.getDirectoryHandle("moments");
+    const write = async (folder, name, content) => {
+      const writer = await (await folder.getFileHandle(name, { create: true })).createWritable();
+      await writer.write(content);
       await writer.close();
+    };
+    const names = [...Array(9).keys()].map((i) => `run-1700000000000-00${i + 13}`);
+    for (const name of [...names, "twin-run-1700000000000-0013-1700000000000-0001", "twin-run-1700000000000-0014-1700000000000-0002"]) {
+      await write(folder, name, bytes);
+      await write(await moments.getDirectoryHandle(name, { create: true }), "1", "of step 1");
     }
   });
   await runs.last().getByRole("button", { name: "Duplicate" }).click();
-  await eventually(async () => (await runs.count()) === 12, "12 runs");
+  await eventually(async () => (await runs.count()) === 14, "12 runs and 2 twins");
   await runs.last().getByRole("button", { name: "Duplicate" }).click();
   await said(page, "At most 12 runs are kept.");
-  assert.equal((await files(page)).length, 12, "a run that is copied costs no other");
+  assert.equal((await files(page)).length, 14, "a run that is copied costs no other");
+  // With its next state the run on the page is the newest.
+  await stepTo(page, 5);
+  await kept(page, 5);
+  const withMoments = async () => (await files(page, "moments")).map(({ name }) => name);
+  await eventually(async () => (await withMoments()).length === 8, "six runs and both twins");
+  assert.equal((await withMoments()).filter((name) => name.startsWith("twin")).length, 2);
 });
 
 test("where nothing can be kept the page says so once and trains on", async (t) => {

@@ -225,7 +225,7 @@ const CHAPTERS = [
   },
   {
     address: "?chapter=decode&layers=1&heads=2&width=16&context=24&batch=4&workers=1",
-    views: { choose: ["After"], beside: ["Writing"], tree: ["After", "Beams"], surprise: ["Surprise"], cache: ["Cached"] },
+    views: { choose: ["After"], beside: ["Writing"], tree: ["Tree"], surprise: ["Surprise"], cache: ["Cached"] },
   },
 ];
 

@@ -234,7 +234,26 @@ const keptSteps = (page, kind) =>
     return steps;
   }, kind);
 
-test("the lab has a twin too: what both write is steered once, after a reload both go on, and they start over together", async (t) => {
+/** The bytes of the only run's file. */
+const keptRun = (page) => page.evaluate(async () => {
+  const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle("runs");
+  for await (const [name, handle] of folder.entries()) {
+    if (name.startsWith("run")) return [...new Uint8Array(await (await handle.getFile()).arrayBuffer())];
+  }
+});
+
+/** Puts that file back. */
+const setBack = (page, bytes) => page.evaluate(async (bytes) => {
+  const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle("runs");
+  for await (const [name, handle] of folder.entries()) {
+    if (!name.startsWith("run")) continue;
+    const writer = await handle.createWritable();
+    await writer.write(new Uint8Array(bytes));
+    await writer.close();
+  }
+}, bytes);
+
+test("the lab has a twin too: what both write is steered once, after a reload both go on, also where one was kept later, and they start over together", async (t) => {
   const page = await site.open(t, `${SMALL}&view=writing&twin=seed:2`);
   await byId(page, "twin").waitFor();
   await eventually(async () => (await byId(page, "sample-text").count()) === 2, "both write");
@@ -254,12 +273,20 @@ test("the lab has a twin too: what both write is steered once, after a reload bo
   await chooseView(page, "attention");
   await live(byId(page, "twin"), "attention");
   assert.deepEqual(await page.evaluate(misnamed), { twice: [], wrong: [] }, "attention");
-  await train(page, 10);
+  await train(page, 25);
+  await followed(page);
+  // Another rate on the way: what was kept is the twin's for all that.
+  await byId(page, "settings-open").click();
+  await byId(page, "control-lr").first().fill("0.004");
+  await byId(page, "control-lr").first().press("Enter");
+  await byId(page, "settings-open").click();
+  await stepTo(page, (await number(page, "loss-step")) + 1);
   const step = await followed(page);
   const loss = await byId(page, "twin-loss").textContent();
   for (const kind of ["run", "twin"]) {
     await eventually(async () => (await keptSteps(page, kind)).join() === `${step}`, `the ${kind} is kept`);
   }
+  const earlier = await keptRun(page);
   await page.reload();
   await live(byId(page, "twin"), "attention");
   await settled(page);
@@ -281,6 +308,18 @@ test("the lab has a twin too: what both write is steered once, after a reload bo
   for (const kind of ["run", "twin"]) {
     await eventually(async () => (await keptSteps(page, kind)).join() === `${later}`, `the ${kind} is kept again`);
   }
+
+  // Of two that are kept one after the other, the page may go in between. Then the twin waits for its run.
+  const lossLater = await byId(page, "twin-loss").textContent();
+  await setBack(page, earlier);
+  await page.reload();
+  await live(byId(page, "twin"), "attention");
+  await byId(page, "kept-continue").click();
+  await numberUntil(page, "loss-step", (now) => now === step, `${step}`);
+  await numberUntil(page, "twin-step", (now) => now === later, `${later}`);
+  await stepTo(page, later);
+  await followed(page);
+  assert.equal(await byId(page, "twin-loss").textContent(), lossLater);
 
   const [run, twin] = await both(page, "attention");
   assert.deepEqual([run.experiment.seed, twin.experiment.seed], [1, 2]);

@@ -82,6 +82,8 @@ pub struct Store {
     /// That row of the model as it is.
     pub row: Answered<AttentionRow>,
     pub written: RwSignal<Writing>,
+    /// Whether the present model has found real words: enough of those that it wrote occur in its text.
+    pub found: RwSignal<bool>,
     /// What the present model wrote earlier, whenever it had trained half again as long as the time before.
     pub drafts: RwSignal<Vec<Writing>>,
     /// The curve of the run beside this one, and what that run is to it: “the twin”.
@@ -164,6 +166,7 @@ impl Store {
             inspecting,
             row: row.shown_in(Signal::derive(move || trace.sight.is_on())),
             written: RwSignal::new(Writing::default()),
+            found: RwSignal::new(false),
             drafts: RwSignal::new(Vec::new()),
             beside: RwSignal::new(None),
             notices: RwSignal::new(Vec::new()),

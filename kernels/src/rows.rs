@@ -86,11 +86,12 @@ pub fn cross_entropy(row: &mut [f32], target: usize) -> f32 {
     libm::logf(sum) - (logit - most)
 }
 
-/// Mean and reciprocal standard deviation of a row.
-pub fn layer_statistics(row: &[f32], epsilon: f32) -> [f32; 2] {
+/// Mean and reciprocal standard deviation of a row. RMSNorm is not centered: it takes the mean to be
+/// 0, and the standard deviation is then the root of the mean square.
+pub fn layer_statistics(row: &[f32], epsilon: f32, is_centered: bool) -> [f32; 2] {
     wide!({
         let count = row.len() as f32;
-        let mean = sum(row) / count;
+        let mean = if is_centered { sum(row) / count } else { 0.0 };
         let (chunks, rest) = row.as_chunks::<LANES>();
         let mut lanes = [0f32; LANES];
         for chunk in chunks {
@@ -121,9 +122,11 @@ pub fn layer_norm(
 
 /// Writes the gradient of [`layer_norm`] with respect to its input to `result`, given the one with
 /// respect to its output. Adds the gradients with respect to γ and β to `gamma_sum` and `beta_sum`.
+#[allow(clippy::too_many_arguments, reason = "three inputs, three results, and what kind of norm")]
 pub fn layer_norm_backward(
     row: &[f32],
     [mean, scale]: [f32; 2],
+    is_centered: bool,
     gamma: &[f32],
     upstream: &[f32],
     result: &mut [f32],
@@ -139,7 +142,7 @@ pub fn layer_norm_backward(
             *beta_sum += upstream;
             *result = upstream * gamma;
         }
-        let along_mean = sum(result) / count;
+        let along_mean = if is_centered { sum(result) / count } else { 0.0 };
         // The dot product with the normalized row, which is (row - mean) * scale.
         let along_row = (dot(result, row) - mean * sum(result)) * scale / count;
         for (result, value) in result.iter_mut().zip(row) {
@@ -280,21 +283,28 @@ mod tests {
 
     #[test]
     fn layer_norm_backward_is_the_derivative() {
+        for is_centered in [true, false] {
+            backward_is_the_derivative(is_centered);
+        }
+    }
+
+    fn backward_is_the_derivative(is_centered: bool) {
         let (row, gamma, upstream) =
             (values(13), values(26)[13..].to_vec(), values(40)[27..].to_vec());
         // The gradient of sum(upstream * output), by central differences in f64.
         let output = |row: &[f64]| {
-            let mean = row.iter().sum::<f64>() / 13.0;
+            let mean = if is_centered { row.iter().sum::<f64>() / 13.0 } else { 0.0 };
             let variance = row.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 13.0;
             let scale = (variance + 1e-5).sqrt().recip();
             let terms = row.iter().zip(&gamma).zip(&upstream);
             terms.map(|((x, g), u)| (x - mean) * scale * f64::from(*g) * f64::from(*u)).sum::<f64>()
         };
-        let statistics = layer_statistics(&row, 1e-5);
+        let statistics = layer_statistics(&row, 1e-5, is_centered);
         let (mut result, mut grad_gamma, mut grad_beta) = ([0.0; 13], [0.0; 13], [0.0; 13]);
         layer_norm_backward(
             &row,
             statistics,
+            is_centered,
             &gamma,
             &upstream,
             &mut result,

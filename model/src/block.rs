@@ -2,7 +2,6 @@
 
 use burn::{
     module::Module,
-    nn::{LayerNorm, LayerNormConfig},
     tensor::{Device, Tensor},
 };
 use unroll_protocol::architecture::{Architecture, NormPlacement};
@@ -12,7 +11,8 @@ use crate::{
     deviations::Deviations,
     dropout::Dropout,
     feed_forward::{FeedForward, FeedForwardConfig},
-    fused::layer_norm,
+    fused::normalize,
+    norm::Norm,
     random::Normals,
 };
 
@@ -33,9 +33,9 @@ pub struct BlockConfig {
 /// norm.
 #[derive(Module, Debug)]
 pub struct Block {
-    pub attention_norm: Option<LayerNorm>,
+    pub attention_norm: Option<Norm>,
     pub attention: Option<Attention>,
-    pub feed_forward_norm: Option<LayerNorm>,
+    pub feed_forward_norm: Option<Norm>,
     pub feed_forward: Option<FeedForward>,
     #[module(skip)]
     norm: NormPlacement,
@@ -63,10 +63,10 @@ impl BlockConfig {
     /// Draws the block's weights.
     pub(crate) fn init(&self, draws: &mut Normals, device: &Device) -> Block {
         let Self { width, heads, architecture, deviations } = *self;
-        let Architecture { norm, residual, scaled, .. } = architecture;
+        let Architecture { norm, norm_kind, residual, scaled, .. } = architecture;
         let norm_if = |there: bool| {
             let there = there && norm != NormPlacement::None;
-            there.then(|| LayerNormConfig::new(width).init(device))
+            there.then(|| Norm::new(norm_kind, width, device))
         };
         let attention = architecture
             .attention
@@ -169,18 +169,18 @@ impl Block {
     }
 
     /// What a layer reads from the residual stream.
-    fn read(&self, norm: &Option<LayerNorm>, stream: &Tensor<3>) -> Tensor<3> {
+    fn read(&self, norm: &Option<Norm>, stream: &Tensor<3>) -> Tensor<3> {
         match norm {
-            Some(norm) if self.norm == NormPlacement::Pre => layer_norm(norm, stream.clone()),
+            Some(norm) if self.norm == NormPlacement::Pre => normalize(norm, stream.clone()),
             _ => stream.clone(),
         }
     }
 
     /// The residual stream after a layer's output.
-    fn write(&self, norm: &Option<LayerNorm>, stream: Tensor<3>, output: Tensor<3>) -> Tensor<3> {
+    fn write(&self, norm: &Option<Norm>, stream: Tensor<3>, output: Tensor<3>) -> Tensor<3> {
         let stream = if self.residual { stream + output } else { output };
         match norm {
-            Some(norm) if self.norm == NormPlacement::Post => layer_norm(norm, stream),
+            Some(norm) if self.norm == NormPlacement::Post => normalize(norm, stream),
             _ => stream,
         }
     }

@@ -6,8 +6,8 @@ use unroll_protocol::{
     Array,
     architecture::MaskKind,
     gpt::{
-        After, Beam, Beams, Cached, MOST_BEAMS, MOST_ENDINGS, MOST_PLIES, MOST_READ, Race,
-        Sampling, Surprise, shares,
+        After, Beam, Beams, Cached, Grown, MOST_BEAMS, MOST_ENDINGS, MOST_PLIES, MOST_READ, Race,
+        Sampling, Surprise, ask, shares,
     },
 };
 
@@ -66,18 +66,68 @@ fn last_logits(model: &Gpt, texts: &[Vec<u32>]) -> Tensor<1> {
     model.forward_last(tokens).reshape([-1])
 }
 
-/// Beam search (Lowerre 1976): after each token it keeps the `width` likeliest of all continuations
-/// by one token of those it kept before.
+/// The tree of what may follow a text, with what beam search and greedy decoding find in it.
 ///
 /// # Errors
 ///
 /// Where there is no text, the device returns nothing, or the model's numbers ran away.
-pub async fn beams(
+pub async fn tree(
     model: &Gpt,
     tokenizer: &Tokenizer,
-    text: &str,
-    width: u32,
-    length: u32,
+    asked: &ask::Tree,
+) -> Result<Grown, SampleError> {
+    let ask::Tree { text, width, length, opened, closed } = asked;
+    let mut met = Met::new();
+    let beams = search(model, tokenizer, (text.as_str(), *width, *length), &mut met).await?;
+    let greedy = search(model, tokenizer, (text.as_str(), 1, *length), &mut met).await?;
+    let endings = endings([&beams, &greedy], opened, closed);
+    let is_new = |ending: &&Vec<u32>| !met.iter().any(|(of, _)| of == *ending);
+    let new: Vec<_> = endings.iter().filter(is_new).cloned().collect();
+    let mut after = after(model, tokenizer, text, &new).await.map_err(|error| match error {
+        TraceError::Read(error) => SampleError::Read(error),
+        _ => SampleError::Empty,
+    })?;
+    let rows = after.logits.values.chunks(tokenizer.len()).map(<[f32]>::to_vec);
+    met.extend(new.into_iter().zip(rows));
+    let row =
+        |ending: &Vec<u32>| met.iter().find(|(of, _)| of == ending).map(|(_, logits)| &**logits);
+    after.logits.values = endings.iter().filter_map(row).flatten().copied().collect();
+    after.logits.shape[0] = endings.len() as u32;
+    after.endings = endings;
+    Ok(Grown { after, beams, greedy })
+}
+
+/// The open nodes: on the way to what the searches kept, and those `opened`; without those `closed`, and what
+/// is behind them.
+fn endings(searches: [&Beams; 2], opened: &[Vec<u32>], closed: &[Vec<u32>]) -> Vec<Vec<u32>> {
+    let mut all = vec![Vec::new()];
+    for beam in searches.iter().filter_map(|beams| beams.kept.last()).flatten() {
+        all.extend((1..beam.tokens.len()).map(|at| beam.tokens[..at].to_vec()));
+    }
+    all.extend(opened.iter().cloned());
+    let is_closed = |ending: &Vec<u32>| closed.iter().any(|closed| ending.starts_with(closed));
+    all.retain(|ending| !is_closed(ending));
+    let mut seen = Vec::new();
+    all.retain(|ending| {
+        !seen.contains(ending) && {
+            seen.push(ending.clone());
+            true
+        }
+    });
+    all.truncate(MOST_ENDINGS);
+    all
+}
+
+/// The logits after each ending that a search went on from.
+type Met = Vec<(Vec<u32>, Vec<f32>)>;
+
+/// Beam search (Lowerre 1976): after each of `length` tokens it keeps the `width` likeliest of all
+/// continuations by one token of those it kept before.
+async fn search(
+    model: &Gpt,
+    tokenizer: &Tokenizer,
+    (text, width, length): (&str, u32, u32),
+    met: &mut Met,
 ) -> Result<Beams, SampleError> {
     let tokens = tokenizer.read(text).tokens;
     let width = width.clamp(1, MOST_BEAMS) as usize;
@@ -96,6 +146,7 @@ pub async fn beams(
         let logits = read_all([last_logits(model, &windows)]).await.map_err(SampleError::Read)?;
         let mut candidates = Vec::new();
         for ((ending, so_far), logits) in hypotheses.iter().zip(logits[0].chunks(tokenizer.len())) {
+            met.push((ending.clone(), logits.to_vec()));
             let probabilities = shares(logits, &Sampling::PLAIN)?;
             for (token, share) in probabilities.into_iter().enumerate() {
                 let total = so_far + libm::log(share.into());
@@ -120,7 +171,7 @@ pub async fn beams(
         });
         kept.push(told.collect());
     }
-    Ok(Beams { text: text.to_owned(), kept })
+    Ok(Beams { kept })
 }
 
 /// How surprising the model finds each token of `text`. Of a text longer than the context it
@@ -307,4 +358,23 @@ pub async fn race(
     }
     let [cached, uncached] = speeds;
     Ok(Race { cached, uncached, refilled })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ways_of_beam_search_are_open() {
+        let ids = |text: &str| text.bytes().map(u32::from).collect::<Vec<_>>();
+        let beam = |text| Beam { tokens: ids(text), text: String::new(), log_probability: 0.0 };
+        let beams = Beams { kept: vec![vec![beam("abc"), beam("abd")]] };
+        let endings = |opened: &[_], closed: &[_]| endings([&beams; 2], opened, closed);
+        assert_eq!(endings(&[], &[]), ["", "a", "ab"].map(ids));
+        let opened = ["x", "ab"].map(ids);
+        assert_eq!(endings(&opened, &[]), ["", "a", "ab", "x"].map(ids));
+        assert_eq!(endings(&opened, &[ids("a")]), ["", "x"].map(ids));
+        let many: Vec<Vec<u32>> = (0..99).map(|at| vec![at]).collect();
+        assert_eq!(endings(&many, &[]).len(), MOST_ENDINGS);
+    }
 }

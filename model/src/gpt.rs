@@ -2,7 +2,7 @@
 
 use burn::{
     module::Module,
-    nn::{Embedding, LayerNorm, LayerNormConfig, Linear},
+    nn::{Embedding, Linear},
     tensor::{Device, Int, Tensor},
 };
 use unroll_protocol::{
@@ -16,7 +16,8 @@ use crate::{
     block::{Block, BlockConfig, LayerTrace},
     deviations::Deviations,
     dropout::Dropout,
-    fused::{self, layer_norm, linear, product},
+    fused::{self, linear, normalize, product},
+    norm::Norm,
     parameters::matrix,
     position::{Rotation, added},
     random::{Normals, Purpose, stream},
@@ -43,7 +44,7 @@ pub struct Gpt {
     pub position_embedding: Option<Embedding>,
     pub blocks: Vec<Block>,
     /// Present only if blocks normalize their inputs.
-    pub final_norm: Option<LayerNorm>,
+    pub final_norm: Option<Norm>,
     /// `None` if tied.
     pub head: Option<Linear>,
     #[module(skip)]
@@ -119,7 +120,7 @@ impl GptConfig {
                 weight: matrix([context, width], learned_deviation, &mut draws, device),
             }),
             blocks: (0..layers).map(|_| block.init(&mut draws, device)).collect(),
-            final_norm: normed.then(|| LayerNormConfig::new(width).init(device)),
+            final_norm: normed.then(|| Norm::new(architecture.norm_kind, width, device)),
             head: (!tied).then(|| Linear {
                 weight: matrix(head_shape, deviations.inner(head_shape), &mut draws, device),
                 bias: None,
@@ -342,7 +343,7 @@ impl Gpt {
 
     fn normalize(&self, stream: Tensor<3>) -> Tensor<3> {
         match &self.final_norm {
-            Some(norm) => layer_norm(norm, stream),
+            Some(norm) => normalize(norm, stream),
             None => stream,
         }
     }

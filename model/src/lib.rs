@@ -49,7 +49,7 @@ pub use block::{Block, BlockConfig, LayerTrace};
 pub use bpe::{BpeLearner, Pair};
 pub use clock::set_clock;
 pub use data::{Batch, DataError, Dataset, Window, token_tensor};
-pub use decode::{after, beams, cached, race, surprise};
+pub use decode::{after, cached, race, surprise, tree};
 pub use dropout::Dropout;
 pub use feed_forward::{FeedForward, FeedForwardConfig, activate};
 pub use fused::gelu;
@@ -57,7 +57,9 @@ pub use given::{Filling, Given, GivenError};
 pub use gpt::{Gpt, GptConfig, GptRow, GptTrace, KeysAndValues};
 pub use inside::{PatchError, head_scores, head_scores_on, lens, patch};
 pub use loss::{cross_entropy, cross_entropy_each, masked_accuracy, masked_cross_entropy};
-pub use norm::{BatchNorm, BatchOfOne, LayerNorm, NORM_EPSILON, NormTrace, RunningStatistics};
+pub use norm::{
+    BatchNorm, BatchOfOne, LayerNorm, NORM_EPSILON, Norm, NormTrace, RunningStatistics,
+};
 pub use optimizer::{Moments, Optimizer, clip_coefficient, global_norm};
 pub use parameters::{GradientSum, Named, named_parameters, parameter_count, read_parameters};
 pub use pass::pass;

@@ -10,7 +10,7 @@ use support::{TEXT, device, ready, relative_difference, same_bits, step, tiny, v
 use unroll_model::{Gpt, GptConfig, Mask, Trainer, parameter_count, token_tensor, trace};
 use unroll_protocol::{
     Architecture, ExperimentSpec, GptSpec, Initialization,
-    architecture::{Activation, MaskKind, NormPlacement, Positions},
+    architecture::{Activation, MaskKind, NormKind, NormPlacement, Positions},
     study::heads::HeadAt,
 };
 
@@ -22,9 +22,11 @@ fn architectures() -> Vec<Architecture> {
     let mut all = Vec::new();
     let feed_forwards = Activation::ALL.iter().map(|&a| Some(a)).chain([None]);
     let feed_forwards: Vec<_> = feed_forwards.collect();
+    let norms = NormPlacement::ALL.iter().map(|&norm| (norm, NormKind::Layer));
+    let norms: Vec<_> = norms.chain([(NormPlacement::Post, NormKind::Rms)]).collect();
     for &positions in Positions::ALL {
         for &mask in MaskKind::ALL {
-            for &norm in NormPlacement::ALL {
+            for &(norm, norm_kind) in &norms {
                 for &feed_forward in &feed_forwards {
                     for flags in 0..8 {
                         all.push(Architecture {
@@ -36,6 +38,7 @@ fn architectures() -> Vec<Architecture> {
                             attention: flags & 2 == 0,
                             scaled: flags & 4 == 0,
                             feed_forward,
+                            norm_kind,
                         });
                     }
                 }

@@ -4,12 +4,12 @@ mod support;
 
 use support::{TEXT, device, ready, step, tiny, values};
 use unroll_model::{
-    Gpt, SampleError, Tokenizer, Trainer, after, beams, cached, race, surprise, token_tensor,
+    Gpt, SampleError, Tokenizer, Trainer, after, cached, race, surprise, token_tensor, tree,
 };
 use unroll_protocol::{
     Architecture,
-    architecture::{Activation, MaskKind, NormPlacement, Positions},
-    gpt::{MOST_BEAMS, MOST_READ, Sampling, shares},
+    architecture::{Activation, MaskKind, NormKind, NormPlacement, Positions},
+    gpt::{Grown, MOST_BEAMS, MOST_READ, Sampling, ask, shares},
 };
 
 /// A model that has learned something, so that its logits differ.
@@ -22,8 +22,8 @@ fn trained(architecture: Architecture, tied: bool) -> Trainer {
     trainer
 }
 
-/// Every kind of positions, both masks that do not look ahead, every place of the norms, tied heads,
-/// and models without attention, residuals, scale or feed-forward layers.
+/// Every kind of positions, both masks that do not look ahead, every place and both kinds of norms,
+/// tied heads, and models without attention, residuals, scale or feed-forward layers.
 fn models() -> impl Iterator<Item = Trainer> {
     let plain = Architecture::GPT2;
     let positions = [
@@ -41,6 +41,7 @@ fn models() -> impl Iterator<Item = Trainer> {
         band(Positions::Alibi),
         Architecture { norm: NormPlacement::Post, ..plain },
         Architecture { norm: NormPlacement::None, scaled: false, ..plain },
+        Architecture { norm_kind: NormKind::Rms, ..plain },
         Architecture { attention: false, ..plain },
         Architecture { feed_forward: None, residual: false, ..plain },
         Architecture { feed_forward: Some(Activation::Relu), ..plain },
@@ -161,8 +162,21 @@ fn log_probability(model: &Gpt, tokenizer: &Tokenizer, text: &str, ending: &str)
 fn beam_search_finds_the_likeliest_of_what_it_saw() {
     let trainer = trained(Architecture::GPT2, false);
     let (model, tokenizer) = (trainer.model(), trainer.tokenizer());
-    let search = |width, length| ready(beams(&model, tokenizer, "the c", width, length)).unwrap();
+    let grow = |text: &str, width, length, opened: &[Vec<u32>]| {
+        let (text, opened, closed) = (text.to_owned(), opened.to_vec(), Vec::new());
+        ready(tree(&model, tokenizer, &ask::Tree { text, width, length, opened, closed }))
+    };
+    let search = |width, length| grow("the c", width, length, &[]).unwrap().beams;
     let (greedy, wide) = (search(1, 6), search(3, 6));
+    // The tree has the logits of each open node, as if asked for by itself.
+    let ids = tokenizer.encode("ooo");
+    let Grown { after: told, beams, greedy: narrow } = grow("the c", 3, 6, &[ids.clone()]).unwrap();
+    assert_eq!((&beams, &narrow), (&wide, &greedy));
+    assert_eq!((&told.endings[0], told.endings.last()), (&Vec::new(), Some(&ids)));
+    let plain = ready(after(&model, tokenizer, "the c", &told.endings)).unwrap();
+    assert_eq!((&plain.endings, &plain.logits.shape), (&told.endings, &told.logits.shape));
+    let pairs = plain.logits.values.iter().zip(&told.logits.values);
+    assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-4));
     assert_eq!((greedy.kept.len(), wide.kept.len()), (6, 6));
     for told in [&greedy, &wide] {
         for (at, kept) in told.kept.iter().enumerate() {
@@ -191,7 +205,7 @@ fn beam_search_finds_the_likeliest_of_what_it_saw() {
     let all = search(MOST_BEAMS, 1);
     assert_eq!(all.kept[0].len(), MOST_BEAMS as usize);
     assert_eq!(all.kept[0][0].text, greedy.kept[0][0].text);
-    assert_eq!(ready(beams(&model, tokenizer, "", 2, 3)), Err(SampleError::Empty));
+    assert_eq!(grow("", 2, 3, &[]), Err(SampleError::Empty));
 }
 
 #[test]

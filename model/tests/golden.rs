@@ -14,6 +14,7 @@ use unroll_model::{
 };
 use unroll_protocol::{
     GptSpec, Initialization, LearningRateSchedule, OptimizerKind, OptimizerSpec,
+    architecture::NormKind,
 };
 
 const TOLERANCE: f32 = 1e-5;
@@ -105,8 +106,9 @@ fn within(tolerance: f32, what: &str, expected: &[f32], found: &[f32]) {
     assert!(difference <= tolerance, "{what} is {difference} away from PyTorch's");
 }
 
-fn agrees(json: &str) {
-    let golden: Golden = serde_json::from_str(json).unwrap();
+fn agrees(json: &str, norms: NormKind) {
+    let mut golden: Golden = serde_json::from_str(json).unwrap();
+    golden.spec.architecture.norm_kind = norms;
     let mut model = golden.model();
     let (logits, loss, gradients) = pass(&model, golden.batch, &golden.tokens[0]);
     close("the logits", &golden.logits, &logits);
@@ -139,12 +141,17 @@ fn agrees(json: &str) {
 
 #[test]
 fn an_untied_gpt_trains_as_in_pytorch() {
-    agrees(include_str!("../../tests/golden/gpt_untied.json"));
+    agrees(include_str!("../../tests/golden/gpt_untied.json"), NormKind::Layer);
 }
 
 #[test]
 fn a_tied_gpt_with_a_short_sequence_trains_as_in_pytorch() {
-    agrees(include_str!("../../tests/golden/gpt_tied.json"));
+    agrees(include_str!("../../tests/golden/gpt_tied.json"), NormKind::Layer);
+}
+
+#[test]
+fn a_gpt_with_rms_norms_trains_as_in_pytorch() {
+    agrees(include_str!("../../tests/golden/gpt_rms.json"), NormKind::Rms);
 }
 
 #[derive(Deserialize)]

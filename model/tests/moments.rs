@@ -139,7 +139,7 @@ fn questions(spec: &StudySpec) -> Vec<Question> {
             let at = heads::HeadAt { layer: 1, head: 2 };
             // Not its track: that is a history, which begins with the first slice.
             vec![
-                packed(heads::ask::Seen { text: sentence(), off: vec![at] }),
+                packed(heads::ask::Seen { text: sentence(), off: vec![at], row: Some((at, 3)) }),
                 packed(heads::ask::Cost { off: vec![at] }),
             ]
         }

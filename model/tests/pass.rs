@@ -6,7 +6,7 @@ use support::{device, ready, relative_difference, same_bits};
 use unroll_model::{Gpt, GptConfig, Tokenizer, TraceError, parameter_count, pass, trace};
 use unroll_protocol::{
     Architecture, Array, GptSpec, Initialization, Tokens,
-    architecture::{NormPlacement, Positions},
+    architecture::{NormKind, NormPlacement, Positions},
     gpt::MOST_ROWS,
 };
 
@@ -74,6 +74,7 @@ fn every_parameter_is_counted_once() {
         (Architecture::GPT2, true),
         (Architecture { positions: Positions::Rotary, ..Architecture::GPT2 }, false),
         (Architecture { norm: NormPlacement::None, ..Architecture::GPT2 }, false),
+        (Architecture { norm_kind: NormKind::Rms, ..Architecture::GPT2 }, false),
         (Architecture { feed_forward: None, ..Architecture::GPT2 }, false),
         (Architecture { attention: false, ..Architecture::GPT2 }, false),
     ];

@@ -25,7 +25,7 @@ fn study(settings: &Settings, seed: u32, text: &str) -> AnyStudy {
 }
 
 fn seen(study: &mut AnyStudy, text: &str, off: &[HeadAt]) -> Result<Seen, String> {
-    ask(study, ask::Seen { text: text.to_owned(), off: off.to_vec() })
+    ask(study, ask::Seen { text: text.to_owned(), off: off.to_vec(), row: None })
 }
 
 fn cost(study: &mut AnyStudy, off: &[HeadAt]) -> Result<Cost, String> {
@@ -237,10 +237,16 @@ fn a_discarded_step_is_taken_again_alike() {
 fn one_row_with_its_arithmetic() {
     let mut study = study(&Settings::default(), 8, TALES);
     train(&mut study, 10);
-    let seen = seen(&mut study, PROBE, &[]).unwrap();
-    let (text, off) = (PROBE.to_owned(), Vec::new());
-    let question = ask::Row { text, off, at: at(2, 3), query: 9 };
-    let row = ask(&mut study, question).unwrap();
+    let mut seen = |row| {
+        let (text, off) = (PROBE.to_owned(), Vec::new());
+        ask(&mut study, ask::Seen { text, off, row }).unwrap()
+    };
+    // Of a head or a query that is not there, nothing is said; the rest is.
+    for nowhere in [None, Some((at(3, 1), 0)), Some((at(1, 5), 0)), Some((at(1, 1), 99))] {
+        assert_eq!(seen(nowhere).row, None);
+    }
+    let seen = seen(Some((at(2, 3), 9)));
+    let row = seen.row.unwrap();
     assert_eq!((row.layer, row.head, row.query), (1, 2, 9));
     assert_eq!(row.weights, seen.trace.weights.block(&[1, 2, 9]).unwrap());
     let Scoring::Product { query, divisor, .. } = &row.scoring else { panic!() };

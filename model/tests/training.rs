@@ -11,6 +11,7 @@ use unroll_model::{
 use unroll_protocol::{
     Architecture, Checkpoint, ExperimentSpec, GptSpec, LearningRateSchedule, OptimizerSpec,
     SampleSpec, Sampling, Tokens,
+    architecture::NormKind,
     gpt::{Place, SamplingError},
 };
 
@@ -257,14 +258,17 @@ fn three_steps_a_checkpoint_and_three_more_are_six_steps() {
     let mut spec = tiny();
     spec.gpt.dropout = 0.2;
     spec.gpt.tied = true;
-    let mut straight = trainer(&spec);
-    (0..6).for_each(|_| _ = step(&mut straight));
-    let mut first = trainer(&spec);
-    (0..3).for_each(|_| _ = step(&mut first));
-    let mut second = Trainer::from_checkpoint(&checkpoint(&first), TEXT, &device()).unwrap();
-    assert_eq!(second.step(), 3);
-    (0..3).for_each(|_| _ = step(&mut second));
-    assert_eq!(checkpoint(&straight), checkpoint(&second));
+    for &kind in NormKind::ALL {
+        spec.gpt.architecture.norm_kind = kind;
+        let mut straight = trainer(&spec);
+        (0..6).for_each(|_| _ = step(&mut straight));
+        let mut first = trainer(&spec);
+        (0..3).for_each(|_| _ = step(&mut first));
+        let mut second = Trainer::from_checkpoint(&checkpoint(&first), TEXT, &device()).unwrap();
+        assert_eq!(second.step(), 3);
+        (0..3).for_each(|_| _ = step(&mut second));
+        assert_eq!(checkpoint(&straight), checkpoint(&second));
+    }
 }
 
 /// A text whose characters are of one byte, two, three and four.

@@ -12,7 +12,7 @@ use unroll_native::{Running, Wanted};
 use unroll_protocol::{
     Ask, AttentionRow, Checkpoint, Command, DeviceReport, Event, ExperimentSpec, RunState,
     SelfCheck, Trace,
-    architecture::{Architecture, NormPlacement, Positions},
+    architecture::{Architecture, NormKind, NormPlacement, Positions},
     gpt::{Settings, ask},
 };
 
@@ -180,6 +180,13 @@ fn rows_wider_than_a_workgroup_odd_lengths_alibi_and_norms_after_too() {
         ..Settings::default()
     };
     compare("wide", settings.spec(4));
+}
+
+#[test]
+fn rms_norms_too() {
+    let architecture = Architecture { norm_kind: NormKind::Rms, ..Architecture::GPT2 };
+    let sizes = Settings { layers: 2, heads: 2, width: 80, context: 24, ..Settings::default() };
+    compare("rms", Settings { architecture, batch: 2, ..sizes }.spec(5));
 }
 
 #[test]

@@ -49,6 +49,26 @@ choice! {
 }
 
 choice! {
+    /// What a norm does to a row of the stream.
+    NormKind {
+        /// Subtracts the mean and divides by the standard deviation (Ba, Kiros and Hinton 2016).
+        Layer = "layer", "LayerNorm";
+        /// Divides by the root of the mean square; there is no bias (Zhang and Sennrich 2019).
+        Rms = "rms", "RMSNorm";
+    }
+}
+
+impl NormKind {
+    /// How many trained numbers a norm has for each number of a row: a gain, and a bias.
+    pub fn parameters(self) -> u64 {
+        match self {
+            Self::Layer => 2,
+            Self::Rms => 1,
+        }
+    }
+}
+
+choice! {
     /// The non-linearity of a block's feed-forward layer.
     Activation {
         Relu = "relu", "ReLU";
@@ -77,6 +97,8 @@ pub struct Architecture {
     pub scaled: bool,
     /// The feed-forward layer's non-linearity; `None` leaves the layer out.
     pub feed_forward: Option<Activation>,
+    /// What the norms do, where there are any.
+    pub norm_kind: NormKind,
 }
 
 impl Architecture {
@@ -90,6 +112,7 @@ impl Architecture {
         attention: true,
         scaled: true,
         feed_forward: Some(Activation::Gelu),
+        norm_kind: NormKind::Layer,
     };
 }
 

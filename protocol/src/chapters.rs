@@ -21,7 +21,7 @@ macro_rules! with_chapters {
             Qkv qkv qkv "qkv" "Query, key, value",
             Mask mask mask "mask" "Who may look at whom",
             Heads heads many_heads "heads" "Many questions at once",
-            Position position position "position" "Where am I",
+            Position position position "position" "Where am I?",
             Block block block "block" "The rest of the transformer",
         }
     };

@@ -20,7 +20,8 @@ use crate::{
 
 pub use batch::{Batch, MOST_LEARNED};
 pub use decode::{
-    After, Beam, Beams, Cached, MOST_BEAMS, MOST_ENDINGS, MOST_PLIES, MOST_READ, Race, Surprise,
+    After, Beam, Beams, Cached, Grown, MOST_BEAMS, MOST_ENDINGS, MOST_PLIES, MOST_READ, Race,
+    Surprise,
 };
 pub use inside::{HEAD_JOBS, HeadScores, Lens, MOST_IN_LENS, MOST_PATCHED, Patched};
 pub use pass::{AttentionDetail, BlockSizes, Detail, FeedForwardDetail, MOST_ROWS, Pass, Sizes};
@@ -240,8 +241,9 @@ questions! {
     /// [`MOST_ENDINGS`] at most.
     After { text: String, endings: Vec<Vec<u32>> } -> After,
     /// The likeliest continuations of `text` that beam search finds, keeping `width` of them after
-    /// each of `length` tokens.
-    Beams { text: String, width: u32, length: u32 } -> Beams,
+    /// each of `length` tokens, and the tree that it finds them in. Its nodes are ids of tokens: those on the
+    /// way there are open, and those `opened`; not those `closed`, and what is behind them.
+    Tree { text: String, width: u32, length: u32, opened: Vec<Vec<u32>>, closed: Vec<Vec<u32>> } -> Grown,
     /// How surprising the model finds each token of a text, of which it reads [`MOST_READ`] at most.
     Surprise { text: String } -> Surprise,
     /// The last token of `text` read with the keys and values of those before it in a cache.

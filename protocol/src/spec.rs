@@ -271,9 +271,11 @@ impl GptSpec {
     pub fn parameter_count(&self, vocab: usize) -> u64 {
         let (layers, width) = (u64::from(self.layers), u64::from(self.width));
         let (context, vocab) = (u64::from(self.context), vocab as u64);
-        let Architecture { positions, norm, attention, feed_forward, .. } = self.architecture;
+        let Architecture { positions, norm, norm_kind, attention, feed_forward, .. } =
+            self.architecture;
         let if_there = |there: bool, count: u64| if there { count } else { 0 };
-        let each_norm = if_there(norm != NormPlacement::None, 2 * width);
+        let one_norm = norm_kind.parameters() * width;
+        let each_norm = if_there(norm != NormPlacement::None, one_norm);
         // Query and value have biases, key has none; then comes the output projection.
         let attention_layer = 3 * width * width + 2 * width + width * width + width + each_norm;
         let feed_forward_layer = feed_forward_parameters(width) + each_norm;
@@ -282,7 +284,7 @@ impl GptSpec {
         vocab * width
             + if_there(positions == Positions::Learned, context * width)
             + layers * block
-            + if_there(norm == NormPlacement::Pre, 2 * width)
+            + if_there(norm == NormPlacement::Pre, one_norm)
             + if_there(!self.tied, vocab * width)
     }
 
@@ -393,7 +395,7 @@ impl ExperimentSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Link, Packed};
+    use crate::{Link, Packed, architecture::NormKind};
 
     fn spec() -> ExperimentSpec {
         Link::default().experiment()
@@ -426,6 +428,10 @@ mod tests {
         // By hand: embeddings 65*128 + 64*128, four blocks of 198144 without four key biases of
         // 128, final norm 256, head 65*128.
         assert_eq!(gpt.parameter_count(65), 8320 + 8192 + 4 * (198_272 - 128) + 256 + 8320);
+        // RMSNorm has no biases: two norms in each block, and the final one.
+        let architecture = Architecture { norm_kind: NormKind::Rms, ..Architecture::GPT2 };
+        let rms = GptSpec { architecture, ..gpt };
+        assert_eq!(rms.parameter_count(65), gpt.parameter_count(65) - 9 * 128);
     }
 
     #[test]

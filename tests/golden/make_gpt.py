@@ -3,7 +3,7 @@
     python3 -m venv /tmp/golden && /tmp/golden/bin/pip install torch==2.15.0
     /tmp/golden/bin/python tests/golden/make_gpt.py
 
-Writes gpt_untied.json and gpt_tied.json beside itself. Matrices of linear layers are stored as
+Writes gpt_untied.json, gpt_tied.json and gpt_rms.json beside itself. Matrices of linear layers are stored as
 [in, out], the transpose of torch's, which is how the model crate holds them.
 """
 
@@ -46,11 +46,11 @@ class FeedForward(nn.Module):
 
 
 class Block(nn.Module):
-    def __init__(self, width, heads):
+    def __init__(self, width, heads, norm):
         super().__init__()
-        self.attention_norm = nn.LayerNorm(width)
+        self.attention_norm = norm(width, eps=1e-5)
         self.attention = Attention(width, heads)
-        self.feed_forward_norm = nn.LayerNorm(width)
+        self.feed_forward_norm = norm(width, eps=1e-5)
         self.feed_forward = FeedForward(width)
 
     def forward(self, x):
@@ -59,12 +59,12 @@ class Block(nn.Module):
 
 
 class Gpt(nn.Module):
-    def __init__(self, vocabulary, layers, heads, width, context, tied):
+    def __init__(self, vocabulary, layers, heads, width, context, tied, norm):
         super().__init__()
         self.token_embedding = nn.Embedding(vocabulary, width)
         self.position_embedding = nn.Embedding(context, width)
-        self.blocks = nn.ModuleList(Block(width, heads) for _ in range(layers))
-        self.final_norm = nn.LayerNorm(width)
+        self.blocks = nn.ModuleList(Block(width, heads, norm) for _ in range(layers))
+        self.final_norm = norm(width, eps=1e-5)
         self.head = None if tied else nn.Linear(width, vocabulary, bias=False)
 
     def forward(self, tokens):
@@ -103,9 +103,11 @@ def rate_at(step, peak, warmup, decay):
     return peak * (0.1 + 0.9 * 0.5 * (1 + math.cos(math.pi * progress)))
 
 
-def make(name, seed, vocabulary, layers, heads, width, context, batch, length, tied, optimizer):
+def make(
+    name, seed, vocabulary, layers, heads, width, context, batch, length, tied, optimizer, norm=nn.LayerNorm
+):
     torch.manual_seed(seed)
-    model = Gpt(vocabulary, layers, heads, width, context, tied)
+    model = Gpt(vocabulary, layers, heads, width, context, tied, norm)
     for path, parameter in model.named_parameters():
         # GPT-2's own deviations would leave softmax and GELU almost linear at this size, so that
         # mistakes in them would hide: everything is drawn larger, biases and norms included.
@@ -210,5 +212,14 @@ if __name__ == "__main__":
         optimizer={
             "learning_rate": 0.02, "warmup_steps": 1, "decay_steps": 3, "weight_decay": 0.3,
             "beta1": 0.8, "beta2": 0.95, "epsilon": 1e-6, "clip_norm": 0.1,
+        },
+    )
+    # RMSNorm has gains and no biases.
+    make(
+        "rms", 3, vocabulary=9, layers=2, heads=2, width=8, context=6, batch=2, length=6,
+        tied=False, norm=nn.RMSNorm,
+        optimizer={
+            "learning_rate": 0.01, "warmup_steps": 2, "decay_steps": 6, "weight_decay": 0.1,
+            "beta1": 0.9, "beta2": 0.99, "epsilon": 1e-8, "clip_norm": 0.5,
         },
     )

@@ -117,10 +117,17 @@ text = "Once, there wasn't a café 🙂."
 ids = tokenizer.encode(text).ids
 with torch.no_grad():
     logits = model(torch.tensor([ids])).logits[0]
-    greedy = list(ids)
-    # 50 tokens, or as many as the context holds.
-    while len(greedy) < min(len(ids) + 50, config.n_positions):
-        greedy.append(int(model(torch.tensor([greedy])).logits[0, -1].argmax()))
+
+    def written_after(prompt):
+        """The 50 likeliest tokens, one after the other, or as many as the context holds."""
+        tokens = list(prompt)
+        while len(tokens) < min(len(prompt) + 50, config.n_positions):
+            tokens.append(int(model(torch.tensor([tokens])).logits[0, -1].argmax()))
+        return tokens[len(prompt):]
+
+    greedy = written_after(ids)
+    # As the page does, which begins without a prompt.
+    begun = written_after([end])
     # The eager attention is asked for: the other does not tell its weights.
     model.set_attn_implementation("eager")
     attentions = model(torch.tensor([ids]), output_attentions=True).attentions
@@ -200,7 +207,8 @@ expected = {
     "losses": rounded(losses),
     "other": other_text,
     "patched": rounded(patched),
-    "greedy": greedy[len(ids):],
-    "written": tokenizer.decode(greedy[len(ids):]),
+    "greedy": greedy,
+    "written": tokenizer.decode(greedy),
+    "begun": tokenizer.decode(begun, skip_special_tokens=False),
 }
 (folder / "expected.json").write_text(json.dumps(expected, ensure_ascii=False))

@@ -265,7 +265,10 @@ fn fresh(name: &str) -> Result<PathBuf> {
 fn python_checks(phases: &mut Phases) {
     let python = env::var_os("UNROLL_PYTHON").unwrap_or_else(|| "python3".into());
     if !shell::can_import(&python, "torch") {
-        say(&format!("code and notebooks: skipped, {} can't import torch", python.display()));
+        say(&format!(
+            "code, notebooks, train.py and model files: skipped, {} can't import torch",
+            python.display()
+        ));
         return;
     }
     let script = |name: &str| {
@@ -296,9 +299,14 @@ fn python_checks(phases: &mut Phases) {
             // And back: what the script wrote is opened.
             app_tests("runs_from_pytorch", variable, &folder)
         });
+    } else {
+        say(&format!("train.py: skipped, {} can't import safetensors", python.display()));
     }
     if !shell::can_import(&python, "transformers, safetensors") {
-        say(&format!("model files: skipped, {} can't import transformers", python.display()));
+        say(&format!(
+            "model files: skipped, {} can't import transformers and safetensors",
+            python.display()
+        ));
         return;
     }
     phases.run("model files", || {

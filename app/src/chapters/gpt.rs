@@ -232,7 +232,7 @@ fn beginning(store: Store) -> AnyView {
         <p class="beat-do" translate="no">{move || asks(store)}</p>
         {move || (!store.is_given()).then(|| view! {
             <p class="way-in">
-                <button type="button" class="button" class:button-primary=is_untrained data-testid="train-first"
+                <button type="button" class="button" class:button-primary=is_untrained class:is-on=trains data-testid="train-first"
                     on:click=press>{name}</button>
             </p>
         })}
@@ -242,13 +242,11 @@ fn beginning(store: Store) -> AnyView {
 
 /// The way into the course: once the model writes words, it is what comes next.
 fn way_in(store: Store) -> AnyView {
-    let is_next = memo(move || store.written.with(|written| written.step >= LEARNED));
-    let asks = move || {
-        is_next
-            .get()
-            .then(|| view! { <p class="beat-do">"How does it do that? See for yourself:"</p> })
-    };
-    view! { <div class:way-in-next=is_next>{asks}<WayIn testid="way-in"/></div> }.into_any()
+    let is_next = memo(move || match store.written.with(|written| written.step) {
+        0 => false,
+        step => step >= LEARNED || store.found.get(),
+    });
+    view! { <div class:way-in-next=is_next><WayIn testid="way-in"/></div> }.into_any()
 }
 
 /// With noise, or with what has become of it.
@@ -261,7 +259,7 @@ fn begins(store: Store) -> String {
     }
 }
 
-/// From this step on, a model with the usual settings writes more words than noise.
+/// From this step on, a model with the usual settings writes more words than noise, also where no words are counted.
 const LEARNED: u32 = 800;
 
 /// What to do first. A link may have opened another view than its writing.
@@ -272,6 +270,8 @@ fn asks(store: Store) -> String {
     };
     let asks = match store.written.with(|written| written.step) {
         0 => "Press Train and watch: do words come out of the noise?",
+        _ if store.found.get() => "It has found words, though nobody told it what a word is. How?",
+        LEARNED.. => "It has learned to write like this. How?",
         _ => "Read a little: which of its words do you know?",
     };
     format!("{open}{asks}")
@@ -294,9 +294,15 @@ fn WritingLine() -> impl IntoView {
     let store = expect_context::<Store>();
     let part = use_part(store.writing_sight);
     let whole = memo(move || store.link.with(|link| link.view == "writing"));
-    let label = move || match store.link.with(|link| link.off.is_empty()) {
-        true => "It writes",
-        false => "It writes, with heads off",
+    let label = move || {
+        let when = match store.written.with(|written| written.step) {
+            0 => "Untrained".to_owned(),
+            step => format!("At step {}", grouped(step.into())),
+        };
+        match store.link.with(|link| link.off.is_empty()) {
+            true => format!("{when}, it wrote"),
+            false => format!("{when}, with heads off"),
+        }
     };
     view! {
         <p class="stage-foot" node_ref=part hidden=move || whole.get() data-testid="writing-line">
@@ -467,7 +473,7 @@ fn sure(store: Store) -> AnyView {
         <CheckYourself id="gpt-sure"
             question=Signal::derive(move || match places.with(Vec::len) {
                 0 | 1 => "Write a longer sentence to be asked about it.".to_owned(),
-                _ => "Where in your sentence is the model surest of what comes next?".to_owned(),
+                _ => "Where in the sentence is the model surest of what comes next?".to_owned(),
             })
             options=Signal::derive(move || match places.get() {
                 few if few.len() < 2 => Vec::new(),

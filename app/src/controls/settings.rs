@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use leptos::{ev, prelude::*};
-use unroll_protocol::{Link, SpecError, TokenKind, link::Value};
+use unroll_protocol::{Link, SpecError, TokenKind, architecture::NormPlacement, link::Value};
 
 use super::{
     field::{Entry, FlagField, NumberField, SelectField},
@@ -21,7 +21,7 @@ const MAIN: [&str; 6] = ["layers", "heads", "width", "context", "batch", "seed"]
 /// Beside the schedule of the learning rate.
 const OPTIMIZER: [&str; 3] = ["warmup", "decay", "clip"];
 /// Settings that "back to the defaults" puts back.
-const FORM: [&str; 24] = [
+const FORM: [&str; 25] = [
     "tokens",
     "merges",
     "layers",
@@ -42,6 +42,7 @@ const FORM: [&str; 24] = [
     "attends",
     "band",
     "norms",
+    "norm",
     "activation",
     "residual",
     "scaled",
@@ -100,6 +101,8 @@ pub fn Settings() -> impl IntoView {
         }
     };
     let has_pairs = memo(move || store.link.with(|link| link.gpt.tokens == TokenKind::Pairs));
+    let has_norms =
+        memo(move || store.link.with(|link| link.gpt.architecture.norm != NormPlacement::None));
     let defaults = move |_| {
         let default = Link::default();
         store.link.update(|link| {
@@ -147,7 +150,9 @@ pub fn Settings() -> impl IntoView {
             <details class="disclosure" data-testid="architecture">
                 <summary>"Architecture"</summary>
                 <div class="fields">
-                    {["positions", "attends", "norms", "activation"].map(choice)}
+                    {["positions", "attends", "norms"].map(choice)}
+                    {move || has_norms.get().then(|| choice("norm"))}
+                    {choice("activation")}
                     {number("band")}
                     {["residual", "scaled"].map(flag)}
                 </div>

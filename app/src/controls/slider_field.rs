@@ -89,6 +89,9 @@ pub fn SliderField(
     /// Equal ways multiply by the same number.
     #[prop(optional)]
     log: bool,
+    /// The value at which it does nothing.
+    #[prop(optional)]
+    off: Option<f32>,
     /// Called at every movement, after the link has been written.
     #[prop(optional, into)]
     on_input: Option<Callback<Value>>,
@@ -121,6 +124,11 @@ pub fn SliderField(
         };
         scale.with_value(|scale| scale.position_of(value))
     };
+    let shown = move || match value.get() {
+        Value::Whole(whole) if off == Some(whole as f32) => "off".to_owned(),
+        Value::Real(real) if off == Some(real) => "off".to_owned(),
+        value => value.to_string(),
+    };
     let move_to = move |event| {
         let Some(position) = read_number(&event_target_value(&event)) else { return };
         let chosen = scale.with_value(|scale| scale.value_at(position as f32));
@@ -140,10 +148,10 @@ pub fn SliderField(
     view! {
         <div class="slider-field">
             <label for=id.clone()>{words.label}</label>
-            <output for=id.clone()>{move || value.get().to_string()}</output>
+            <output for=id.clone()>{shown}</output>
             <input type="range" id=id.clone() data-testid=id min=low.to_string() max=high.to_string()
                 step=step.to_string() aria-describedby=hint.clone()
-                aria-valuetext=move || value.get().to_string()
+                aria-valuetext=shown
                 prop:value=move || position().to_string() on:input=move_to on:change=let_go/>
             <p class="hint" id=hint>{words.help}</p>
         </div>

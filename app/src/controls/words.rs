@@ -26,8 +26,8 @@ pub type Known = Arc<dyn Judge>;
 
 pub trait Judge: Send + Sync {
     /// The text as markup, with its words set off, after `write` has changed what is between them. A last
-    /// word is none: it may go on, or was cut off.
-    fn markup(&self, text: &str, write: &dyn Fn(&str) -> String) -> String;
+    /// word is none: it may go on, or was cut off. What is not in the text `before` it, where there is one, is new.
+    fn markup(&self, text: &str, before: &str, write: &dyn Fn(&str) -> String) -> String;
 
     /// The share of its words that the text that was learned has, too.
     fn share(&self, text: &str) -> Option<f64>;
@@ -67,12 +67,15 @@ impl Words {
 }
 
 impl Judge for Words {
-    fn markup(&self, text: &str, write: &dyn Fn(&str) -> String) -> String {
+    fn markup(&self, text: &str, before: &str, write: &dyn Fn(&str) -> String) -> String {
         let whole = ended(text);
         let mut markup = String::new();
         for (piece, is_word) in pieces(whole) {
             match is_word && self.knows(piece) {
-                true => markup.push_str(&format!("<b>{}</b>", escape(piece))),
+                true if before.is_empty() || before.contains(piece) => {
+                    markup.push_str(&format!("<b>{}</b>", escape(piece)));
+                }
+                true => markup.push_str(&format!(r#"<b class="is-new">{}</b>"#, escape(piece))),
                 false => markup.push_str(&escape(&write(piece))),
             }
         }
@@ -178,12 +181,14 @@ mod tests {
     #[test]
     fn words_of_the_text_are_set_off() {
         let words = of("The fox said: 'don't.' Élan");
-        let shown = |text| words.markup(text, &str::to_owned);
+        let shown = |text| words.markup(text, "", &str::to_owned);
         assert_eq!(shown("the foxy <fox."), "<b>the</b> foxy &lt;<b>fox</b>.");
         assert_eq!(shown("the fox"), "<b>the</b> fox", "it may go on, or was cut off");
         assert_eq!(shown("don't 'FOX' élan!"), "<b>don't</b> <b>'FOX'</b> <b>élan</b>!");
         assert_eq!(shown("t ' fox1"), "t ' <b>fox</b>1");
-        assert_eq!(words.markup("fox\nx", &|text| text.replace('\n', "⏎")), "<b>fox</b>⏎x");
+        assert_eq!(words.markup("fox\nx", "", &|text| text.replace('\n', "⏎")), "<b>fox</b>⏎x");
+        let again = words.markup("the fox.", "a fo the", &str::to_owned);
+        assert_eq!(again, r#"<b>the</b> <b class="is-new">fox</b>."#);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use unroll_protocol::{
+    RunState,
     link::Value,
     read_number,
     signs::{Run, runs},
@@ -21,7 +22,7 @@ use crate::{
         token::{UNKNOWN, spoken},
     },
     questions::Questions,
-    reactive::{effect, memo},
+    reactive::{effect, effect_with_last, memo},
     store::{Store, Writing as Draft},
 };
 
@@ -30,6 +31,9 @@ const HOTTEST: f32 = 2.0;
 
 /// Where more of its words are in its text, those no longer need to stand out.
 const FLUENT: f64 = 0.7;
+
+/// So many of its words must be real before the story says that it has found some.
+const FOUND: f64 = 0.3;
 
 /// The model's writing with its temperature and top-k.
 #[component]
@@ -40,32 +44,53 @@ pub fn Writing() -> impl IntoView {
     let known = use_words(store);
     // Where tokens need not be characters, their grounds leave no room for more.
     let set_off = memo(move || known.with(Option::is_some) && !store.has_tinted_tokens());
-    // What stood there before stays until it is written over.
-    let before = StoredValue::new(String::new());
+    let questions = Questions::from(store);
+    // The last text that was written to its end, and the one before.
+    let whole = RwSignal::new([String::new(), String::new()]);
+    // Another model's is none of it.
+    effect_with_last(move |before: Option<()>| {
+        questions.generation.track();
+        if before.is_some() {
+            whole.set(Default::default());
+        }
+    });
     effect(move || {
         store.written.with(|written| {
             if written.done {
-                before.set_value(written.text.clone());
+                whole.update(|[last, before]| {
+                    *before = core::mem::replace(last, written.text.clone());
+                });
             }
         });
     });
-    // Another model's is none of it.
-    effect(move || {
-        Questions::from(store).generation.track();
-        before.set_value(String::new());
+    // The press that begins is answered before there is anything new: the noise is about to go.
+    let goes = memo(move || {
+        let trains = store.state.get() == RunState::Running && questions.at.get().is_none();
+        trains && store.written.with(|written| written.step == 0 && written.done)
     });
-    // What is not written over yet.
-    let left = move |written: &Draft| {
-        let length = written.text.chars().count();
-        let rest = |old: &String| old.chars().skip(length).collect::<String>();
-        if written.done { String::new() } else { before.with_value(rest) }
+    // What stood there before stays until it is written over.
+    let old = move || {
+        let left = |written: &Draft| match written.done {
+            _ if goes.get() => written.text.clone(),
+            true => String::new(),
+            false => {
+                let length = written.text.chars().count();
+                whole.with(|[last, _]| last.chars().skip(length).collect())
+            }
+        };
+        store.written.with(|written| with_unknown(escape(&left(written))))
     };
-    let old = move || store.written.with(|written| with_unknown(escape(&left(written))));
     let real = memo(move || {
         // What a model from elsewhere learned is not here.
         let known = known.get().filter(|_| !store.is_given())?;
-        // Of all that is on show: of a few new words alone it would leap.
-        store.written.with(|written| known.share(&(written.text.clone() + &left(written))))
+        // Of a text that is half written over it would fall each time.
+        whole.with(|[last, _]| known.share(last))
+    });
+    effect(move || {
+        // Tokens that are words come with the tokenizer.
+        if real.get().is_some_and(|share| share >= FOUND) && !store.has_tinted_tokens() {
+            store.found.set(true);
+        }
     });
     let after = move || match step.get() {
         _ if store.is_given() => String::new(),
@@ -91,24 +116,29 @@ pub fn Writing() -> impl IntoView {
     view! {
         <div class="writing view-fill" class:is-fluent=move || real.get().is_some_and(|share| share > FLUENT)
             node_ref=part>
-            <h3 class="writing-head">
-                "What it writes " <span class="hint" id=at.clone()>{after}</span>
+            <div class="writing-head" class:is-given=move || store.is_given()
+                style:--share=move || real.get().map(|share| percent(share, 0))>
+                <h3>"What it writes " <span class="hint" id=at.clone()>{after}</span></h3>
                 {move || real.get().map(|share| view! {
-                    <span class="writing-real" data-testid="writing-real"
-                        title="Share of these words that occur in the text the model learns from">
-                        <strong>{percent(share, 0)}</strong>" of these words are in its text"
-                    </span>
+                    <p class="writing-real" data-testid="writing-real"
+                        title="So many words of the last text that it finished also occur in the text it learns from">
+                        <strong>{percent(share, 0)}</strong>" of its words are real"
+                    </p>
                 })}
-            </h3>
+            </div>
             // Scrolls, so it takes the focus; not live, or a screen reader would never fall silent.
             <div class="sample" tabindex="0" role="group" aria-label="Text written by the model"
                 aria-describedby=at>
                 <p class:has-words=set_off>
                     <span data-testid="sample-text" data-step=step>
                         <span inner_html=move || known.with(|known| {
-                            store.written.with(|written| shown(written, known.as_deref()))
+                            store.written.with(|written| match written.done {
+                                _ if goes.get() => String::new(),
+                                true => whole.with(|[_, before]| shown(written, known.as_deref(), before)),
+                                false => shown(written, known.as_deref(), ""),
+                            })
                         })></span>
-                        <span class="caret" class:caret-on=move || store.written.with(|w| !w.done)
+                        <span class="caret" class:caret-on=move || goes.get() || store.written.with(|w| !w.done)
                             aria-hidden="true"></span>
                     </span>
                     <span class="sample-old" aria-hidden="true" inner_html=old></span>
@@ -143,9 +173,10 @@ pub fn Writing() -> impl IntoView {
     }
 }
 
-/// What was written as markup; where tokens need not be characters, each is on a ground of its own.
-fn shown(written: &Draft, words: Option<&dyn Judge>) -> String {
-    marked_up(written, words, str::to_owned)
+/// What was written as markup; where tokens need not be characters, each is on a ground of its own. Words that
+/// are not in the text before it are marked as new.
+fn shown(written: &Draft, words: Option<&dyn Judge>, before: &str) -> String {
+    marked_up(written, words, before, str::to_owned)
 }
 
 /// Markup in which characters that the text never had are a quiet “?”: their own sign, or a box, looks as if the
@@ -161,7 +192,7 @@ pub fn in_a_line(written: &Draft) -> String {
 }
 
 fn line(written: &Draft, words: Option<&dyn Judge>) -> String {
-    marked_up(written, words, |text| text.replace('\n', " ⏎ "))
+    marked_up(written, words, "", |text| text.replace('\n', " ⏎ "))
 }
 
 /// The text with the sign for unknown characters in place of bytes that are none.
@@ -173,10 +204,15 @@ fn without_bytes(text: &str) -> String {
     runs(text).into_iter().map(run).collect()
 }
 
-fn marked_up(written: &Draft, words: Option<&dyn Judge>, write: impl Fn(&str) -> String) -> String {
+fn marked_up(
+    written: &Draft,
+    words: Option<&dyn Judge>,
+    before: &str,
+    write: impl Fn(&str) -> String,
+) -> String {
     with_unknown(match (written.tokens.as_slice(), words) {
         ([], None) => escape(&write(&written.text)),
-        ([], Some(words)) => words.markup(&written.text, &write),
+        ([], Some(words)) => words.markup(&written.text, before, &write),
         // Their grounds leave no room for more.
         (tokens, _) => {
             // A byte that belongs to no character can’t be read here.
@@ -233,7 +269,7 @@ mod tests {
     fn what_is_written_in_tokens_is_the_same_text() {
         let text = "the 猫\n&";
         let plain = Draft { text: text.to_owned(), ..Draft::default() };
-        assert_eq!(shown(&plain, None), "the 猫\n&amp;");
+        assert_eq!(shown(&plain, None, ""), "the 猫\n&amp;");
         assert_eq!(in_a_line(&plain), "the 猫 ⏎ &amp;");
         let tokens = ["the ", "⟨E7⟩", "⟨8C⟩⟨AB⟩", "\n", "&", "⟨E7⟩"].map(str::to_owned);
         let mut cut = Draft { tokens: tokens.to_vec(), ..plain };
@@ -241,14 +277,14 @@ mod tests {
             let parts = markup.split('<').map(|part| part.split_once('>').map_or(part, |(_, t)| t));
             parts.collect::<String>()
         };
-        assert_eq!(bare(shown(&cut, None)), "the 猫\n&amp;");
+        assert_eq!(bare(shown(&cut, None, "")), "the 猫\n&amp;");
         assert_eq!(
-            shown(&cut, None).matches("<span").count(),
+            shown(&cut, None, "").matches("<span").count(),
             4,
             "three tokens and what shares “猫”"
         );
         cut.done = true;
-        assert_eq!(bare(shown(&cut, None)), "the 猫\n&amp;?");
+        assert_eq!(bare(shown(&cut, None, "")), "the 猫\n&amp;?");
         assert_eq!(bare(in_a_line(&cut)), "the 猫 ⏎ &amp;?");
     }
 }

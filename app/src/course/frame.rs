@@ -122,9 +122,11 @@ pub fn ChapterFrame(
     use_cue(beats.number);
     use_print(store, beats, behind);
     provide_context(beats);
+    let what =
+        headline.map(|_| format!("How language models work, in {} chapters", chapters::ALL.len()));
     view! {
         <main id="main" class="chapter" data-testid=testid data-answers=answers>
-            <Story title=headline.unwrap_or(info.title()) before=script.before place=apart(further, Further::Place) beats told/>
+            <Story title=headline.unwrap_or(info.title()) what before=script.before place=apart(further, Further::Place) beats told/>
             <Stage views settings model run alerts foot ways_back=true controls=true/>
         </main>
     }

@@ -188,7 +188,7 @@ fn Length(player: Player) -> impl IntoView {
         <select class="time-small" aria-label="Length of the replay" title="Length of the replay and of films"
             data-testid="time-length" on:change=choose>
             {LENGTHS.map(|length| view! {
-                <option value=length selected=move || player.length.get() == length>{length}" s"</option>
+                <option value=length selected=move || player.length.get() == length>"in "{length}" s"</option>
             }).collect_view()}
         </select>
     }

@@ -7,7 +7,11 @@ use unroll_protocol::{ExperimentSpec, Link, StudySpec};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement};
 
-use super::{list::Neighbors, print::is_printing, undo::is_text_field};
+use super::{
+    list::Neighbors,
+    print::is_printing,
+    undo::{has_pages, is_text_field},
+};
 use crate::{
     controls::use_timer,
     figures::{canvas::use_size, motion},
@@ -249,7 +253,7 @@ pub fn live_setting(name: &'static str, says: fn(&Link) -> String) -> Live {
 pub const KEYS: &str = "keys";
 
 /// Page Down and Page Up, as presenters send them, move the beat from anywhere on the page but a
-/// text field; “?” opens or closes the list of keys.
+/// text of several lines; “?” opens or closes the list of keys, but in any text field.
 pub fn use_page_keys(beats: Beats, moved: impl Fn() + 'static) {
     let listener = window_event_listener(ev::keydown, move |event| {
         let step = match event.key().as_str() {
@@ -258,7 +262,8 @@ pub fn use_page_keys(beats: Beats, moved: impl Fn() + 'static) {
             "?" => None,
             _ => return,
         };
-        if is_text_field(&event) || event.default_prevented() {
+        let is_typed = if step.is_some() { has_pages(&event) } else { is_text_field(&event) };
+        if is_typed || event.default_prevented() {
             return;
         }
         event.prevent_default();
@@ -281,6 +286,9 @@ pub fn use_page_keys(beats: Beats, moved: impl Fn() + 'static) {
 #[component]
 pub fn Story(
     title: &'static str,
+    /// What the page is, above the title, where it is the first that one sees.
+    #[prop(optional_no_strip)]
+    what: Option<String>,
     /// One line: what the chapter before could not do.
     before: &'static str,
     /// Where the chapter is in the whole machine.
@@ -441,6 +449,7 @@ pub fn Story(
                 if event.target() == event.current_target() { hand() }
             }>
             <div class="story-head">
+                {what.map(|what| view! { <p class="story-what">{what}</p> })}
                 <h1 id="chapter-title" tabindex="-1">{title}</h1>
                 <p class="chapter-before">{before}</p>
                 <div class="story-map">{place}</div>

@@ -157,7 +157,15 @@ impl Undo {
     }
 }
 
-/// Whether a key is meant for a field that has its own undo and its own page keys.
+/// Whether a key is meant for a text of several lines, which has its own page keys.
+pub fn has_pages(event: &web_sys::KeyboardEvent) -> bool {
+    let target = event.target();
+    let area = target.as_ref().and_then(|target| target.dyn_ref::<web_sys::HtmlTextAreaElement>());
+    // The sentence is one line that does not wrap.
+    area.is_some_and(|area| area.wrap() != "off")
+}
+
+/// Whether a key is meant for a field that has its own undo.
 pub fn is_text_field(event: &web_sys::KeyboardEvent) -> bool {
     let Some(target) = event.target() else { return false };
     if target.dyn_ref::<web_sys::HtmlTextAreaElement>().is_some() {

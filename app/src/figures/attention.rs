@@ -77,8 +77,14 @@ pub fn AttentionFigure(
     keep: Option<KeptCell>,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
-    let shown = use_frame(trace, use_visible(root));
-    let view = memo(move || HeadView::new(shown.get()?, layer.get(), head.get()));
+    // In one frame, so that a cell reads the same in both.
+    let both = Signal::derive(move || (trace.get(), inspection.and_then(|of| of.row.get())));
+    let shown = use_frame(both, use_visible(root));
+    let view = memo(move || HeadView::new(shown.get().0?, layer.get(), head.get()));
+    let inspection = inspection.map(|of| Inspection {
+        row: Signal::derive(move || shown.with(|both| both.1.clone())),
+        ..of
+    });
     let size = memo(move || view.with(|v| v.as_ref().map_or(0, HeadView::size)));
     let selection = selection.unwrap_or_else(|| Selection::new(size));
     if let Some(kept) = keep {

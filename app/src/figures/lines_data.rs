@@ -46,6 +46,8 @@ pub enum Stroke {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line {
     pub name: String,
+    /// What it comes to: stands after its name in the plot where there is room for all of them.
+    pub says: String,
     pub hue: Hue,
     pub dash: Dash,
     pub stroke: Stroke,

@@ -25,6 +25,8 @@ const QUIET: f64 = 0.7;
 const TEXT: f64 = 13.0;
 /// A character's width at that size, about.
 const CHARACTER: f64 = 8.0;
+/// Room for names with numbers goes by such steps: a digit more does not move the plot.
+const ROOM: f64 = 24.0;
 /// From one name to the next, at least.
 const LINE_HEIGHT: f64 = 16.0;
 /// Between the plot and the names, and on both sides of them.
@@ -53,6 +55,8 @@ pub struct Layout {
     pub y: Axis,
     /// CSS pixels for the name at a line's end; 0 where there is no room for names.
     pub name: f64,
+    /// Whether the names have what the lines come to after them.
+    pub says: bool,
     /// Whether the names stand on the left, and the y axis on the right.
     pub names_first: bool,
     /// Lines of text that a name may have.
@@ -65,20 +69,26 @@ impl Layout {
         let ticks = y_ticks(lines, y, height);
         let widest = ticks.iter().map(|t| t.1.chars().count()).max().unwrap_or(1) as f64;
         let named = lines.series.iter().filter(|line| line.stroke != Stroke::Faint);
-        let named: Vec<&str> = named.map(|line| line.name.as_str()).collect();
+        let named: Vec<&Line> = named.collect();
         // The key under the plot names the lines where their names can't all stand apart.
         let high = height - BOTTOM - TOP + LINE_HEIGHT;
         let apart = |rows: usize| (named.len() * rows) as f64 * LINE_HEIGHT <= high;
         let rows = if apart(2) { 2 } else { 1 };
         // Names take at most about a third; the key below has them whole.
         let most = (width * 0.36 - MARGINS).max(0.0);
-        let longest = |rows: usize, most: f64| {
-            let rows = named.iter().flat_map(|name| in_lines(name, TEXT, most, rows));
+        let longest = |says: bool, rows: usize, most: f64| {
+            let rows = named.iter().flat_map(|line| label(line, says, most, rows));
             rows.map(|row| text_width(&row, TEXT)).fold(0.0, f64::max)
         };
-        let too_long = width < 420.0 && longest(rows, f64::INFINITY) > most;
+        let told = longest(true, rows, most);
+        let says = told <= most && named.iter().any(|line| !line.says.is_empty());
+        let too_long = !says && width < 420.0 && longest(false, rows, f64::INFINITY) > most;
         let crowded = !apart(1) && named.len() <= MANY;
-        let name = if crowded || too_long { 0.0 } else { longest(rows, most).min(most) };
+        let name = match says {
+            _ if crowded || too_long => 0.0,
+            true => ((told / ROOM).ceil() * ROOM).min(most),
+            false => longest(false, rows, most).min(most),
+        };
         let axis = 34.0 + CHARACTER * widest.max(2.0);
         let room = if name > 0.0 { MARGINS + name } else { 14.0 };
         let names_first = lines.names_first && name > 0.0;
@@ -90,6 +100,7 @@ impl Layout {
             x,
             y,
             name,
+            says,
             names_first,
             rows,
         }
@@ -189,7 +200,7 @@ pub fn draw<DB: DrawingBackend>(
         }
         // Text needs its whole color.
         let named_at = named_at.filter(|_| line.stroke != Stroke::Faint);
-        names.extend(named_at.map(|at| (line.name.as_str(), at, line.hue.of(palette))));
+        names.extend(named_at.map(|at| (line, at, line.hue.of(palette))));
     }
     for (at, color) in marks {
         surface.dot(at, 6.5, palette.paper)?;
@@ -313,12 +324,24 @@ fn draw_axes<DB: DrawingBackend>(
     surface.upwards(&lines.y_label, (edge, (TOP + bottom) / 2.0), TEXT, palette.muted)
 }
 
+/// A line's name in one row or two, or the name and what the line comes to.
+fn label(line: &Line, says: bool, most: f64, rows: usize) -> Vec<String> {
+    if !says || line.says.is_empty() {
+        return in_lines(&line.name, TEXT, most, rows);
+    }
+    let whole = format!("{} {}", line.name, line.says);
+    if rows > 1 && text_width(&whole, TEXT) > most {
+        return vec![line.name.clone(), line.says.clone()];
+    }
+    vec![whole]
+}
+
 /// The names at the lines' ends, or where they begin, apart from each other; a thin line leads to one
 /// that had to move.
 fn draw_names<DB: DrawingBackend>(
     surface: &Surface<DB>,
     layout: &Layout,
-    names: &[(&str, (f64, f64), Rgb)],
+    names: &[(&Line, (f64, f64), Rgb)],
     palette: &Palette,
 ) -> Drawn<DB> {
     if layout.name == 0.0 {
@@ -329,8 +352,8 @@ fn draw_names<DB: DrawingBackend>(
     } else {
         (1.0, layout.right + GAP, Anchor::LEFT)
     };
-    let names = names.iter().map(|&(name, end, color)| {
-        (in_lines(name, TEXT, layout.name + 0.5, layout.rows), end, color)
+    let names = names.iter().map(|&(line, end, color)| {
+        (label(line, layout.says, layout.name + 0.5, layout.rows), end, color)
     });
     let names: Vec<(Vec<String>, (f64, f64), Rgb)> = names.collect();
     let wanted: Vec<f64> = names.iter().map(|n| n.1.1).collect();
@@ -442,6 +465,18 @@ mod tests {
         let layout = Layout::new(&long, 450.0, 240.0);
         assert_eq!(layout.name, text_width("is rather long", TEXT));
         assert!((layout.x_under(layout.x_at(7.0)) - 7.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_lines_come_to_follows_their_names_where_there_is_room() {
+        let mut said = two();
+        said.series[0].says = "0.0042, × 0.5 per step".into();
+        let layout = |width| Layout::new(&said, width, 240.0);
+        assert_eq!(label(&said.series[0], true, 900.0, 2), ["RNN 0.0042, × 0.5 per step"]);
+        assert_eq!(label(&said.series[0], true, 150.0, 2), ["RNN", "0.0042, × 0.5 per step"]);
+        assert!(layout(900.0).says && layout(900.0).name % ROOM == 0.0);
+        // Else the names alone are as they would be without.
+        assert_eq!(layout(400.0), Layout::new(&two(), 400.0, 240.0));
     }
 
     #[test]

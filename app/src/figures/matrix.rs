@@ -35,10 +35,10 @@ const NAMED: usize = 6;
 
 /// A heatmap with labels, scale, readout and table.
 ///
-/// `describe` makes the sentence for a cell. `marked` cells are outlined; `row` and `column` light
-/// one from outside: where these leave one cell, it is read while none is pointed at. `on_pick` hears
-/// of a click or Enter on a cell (a finger's second tap; without it a click pins the cell),
-/// `on_point` of the cell that is read. `above` and `below` stand in line with the columns. Where rows
+/// `describe` makes the sentence for a cell. `marked` cells are outlined, `dotted` ones have a dot; `row`
+/// and `column` light one from outside: where these leave one cell, it is read while none is pointed at.
+/// `on_pick` hears of a click or Enter on a cell (a finger's second tap; without it a click pins the cell),
+/// `on_point` of the cell that is read, `hint` says what can be done while none is. `above` and `below` stand in line with the columns. Where rows
 /// or columns stand for queries, keys or values, their hue says so.
 #[component]
 pub fn MatrixFigure(
@@ -48,9 +48,11 @@ pub fn MatrixFigure(
     #[prop(into)] provenance: Signal<Provenance>,
     #[prop(into, optional)] describe: Option<Callback<(usize, usize, f32), String>>,
     #[prop(into, optional)] marked: Signal<Vec<(usize, usize)>>,
+    #[prop(into, optional)] dotted: Signal<Vec<(usize, usize)>>,
     #[prop(into, optional)] row: Signal<Option<usize>>,
     #[prop(into, optional)] column: Signal<Option<usize>>,
     #[prop(optional)] on_pick: Option<Callback<(usize, usize)>>,
+    #[prop(into, optional)] hint: Signal<String>,
     #[prop(optional)] on_point: Option<Callback<Option<(usize, usize)>>>,
     #[prop(optional)] above: Option<ColumnStrip>,
     #[prop(optional)] below: Option<ColumnStrip>,
@@ -155,6 +157,19 @@ pub fn MatrixFigure(
         });
         (row_name, column_name)
     };
+    let dots = memo(move || {
+        let g = geometry.get();
+        let dot = |&(row, column): &(usize, usize)| {
+            let (x, y) = (g.x(column) + g.cell_width / 2.0, g.y(row) + g.cell_height / 2.0);
+            (row < g.rows && column < g.columns).then(|| format!("M{x:.1} {y:.1}h.01"))
+        };
+        dotted.with(|dotted| dotted.iter().filter_map(dot).collect::<String>())
+    });
+    let dots = move || {
+        (!dots.with(String::is_empty)).then(|| {
+            view! { <svg class="matrix-dots" aria-hidden="true"><path d=dots/></svg> }
+        })
+    };
 
     let chosen = memo(move || {
         let (row, column) = (row.get(), column.get());
@@ -235,7 +250,7 @@ pub fn MatrixFigure(
                     marks
                     marked
                     reading=reader
-                    over=move || names
+                    over=move || (dots, names)
                 />
                 {below.map(|strip| strip.view(across.into()))}
             </div>
@@ -260,7 +275,8 @@ pub fn MatrixFigure(
             >
                 {move || match reading() {
                     Some(text) => text.into_any(),
-                    None => view! { <span class="hint">{worded("Point at a cell")}<span class="hint-more">" to read its value"</span>"."</span> }.into_any(),
+                    None if hint.with(String::is_empty) => view! { <span class="hint">{worded("Point at a cell")}<span class="hint-more">" to read its value"</span>"."</span> }.into_any(),
+                    None => view! { <span class="hint">{hint}</span> }.into_any(),
                 }}
                 <span class="readout-pin">
                     {move || if pointing.is_pinned() { "pinned" } else { "" }}

@@ -6,7 +6,9 @@ use core::ops::Range;
 use unroll_protocol::{GivenModel, Weights};
 
 use super::{
-    incoming::{About, Beside, Infos, Need, PREFIX, Refusal, foreign, infos, metadata, needs},
+    incoming::{
+        About, Beside, Infos, Need, PREFIX, Refusal, foreign, infos, metadata, needs, of_our_form,
+    },
     places::{Lies, Place, Tensor, places, tensors},
 };
 
@@ -38,9 +40,10 @@ impl Arriving {
         let about = About::new(&metadata);
         let mut notes = Vec::new();
         let infos: Infos = infos(&metadata);
+        let config = beside.config.as_ref().or(about.config.as_ref());
+        of_our_form(config, &infos)?;
         let embedding = infos.get(&format!("{PREFIX}wte.weight")).ok_or(Refusal::NoModel)?;
         let count = embedding.shape.first().copied().unwrap_or_default();
-        let config = beside.config.as_ref().or(about.config.as_ref());
         let gpt = foreign(&infos, config, beside, &mut notes)?;
         gpt.validate_given(count).map_err(Refusal::Spec)?;
         let (tokens, tokenizer) = (count as u32, beside.tokenizer.clone());
@@ -341,8 +344,32 @@ mod tests {
         let mut large = beside();
         large.config.as_mut().unwrap()["n_head"] = 5.into();
         assert!(refused(FILE, &large).contains("5 heads"));
-        let mut neo = beside();
-        neo.config.as_mut().unwrap()["activation_function"] = "silu".into();
-        assert!(refused(FILE, &neo).contains("silu"));
+        let mut odd = beside();
+        odd.config.as_mut().unwrap()["activation_function"] = "silu".into();
+        assert!(refused(FILE, &odd).contains("silu"));
+    }
+
+    #[test]
+    fn a_model_of_another_form_is_refused_by_its_name() {
+        let refused = |file: &[u8], beside: &Beside| arriving(file, beside).err();
+        let named = |name: &str| Some(Refusal::Foreign(name.to_owned()));
+        let told = |config: Value| refused(FILE, &Beside { config: Some(config), ..beside() });
+        assert_eq!(told(json!({"model_type": "gpt_neo"})), named("“gpt_neo”"));
+        let architectures = json!({"architectures": ["LlamaForCausalLM"]});
+        assert_eq!(told(architectures), named("“LlamaForCausalLM”"));
+        assert_eq!(told(json!({"architectures": ["GPT2LMHeadModel"]})), None);
+        // Without a config.json by its tensors' names, each of which is one of GPT-2's here.
+        for (before, name, form) in [
+            ("transformer.wte.weight", "model.layers.0.mlp.up_proj.weight", "Llama"),
+            ("transformer.wte.weight", "gpt_neox.embed_in.weight", "GPT-NeoX"),
+            ("transformer.h.0.attn.c_attn.weight", "h.0.attn.attention.q_proj.weight", "GPT-Neo"),
+        ] {
+            let change = |head: &mut Value| {
+                let tensor = head.as_object_mut().unwrap().remove(before).unwrap();
+                head[name] = tensor;
+            };
+            let bare = Beside { config: None, ..beside() };
+            assert_eq!(refused(&with_head(change, &[]), &bare), named(form));
+        }
     }
 }

@@ -8,7 +8,9 @@ use core::ops::Range;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use unroll_protocol::{
-    Checkpoint, CurvePoint, ExperimentSpec, GptSpec, Link, OptimizerSpec, Packed, Tokens,
+    Architecture, Checkpoint, CurvePoint, ExperimentSpec, GptSpec, Link, OptimizerSpec, Packed,
+    Tokens,
+    architecture::{Activation, MaskKind, NormPlacement, Positions},
     checkpoint::SavedParameter,
 };
 
@@ -79,9 +81,89 @@ pub struct Body {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SavedSpec {
     seed: u32,
-    gpt: GptSpec,
+    gpt: SavedGpt,
     optimizer: SavedOptimizer,
     batch: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct SavedGpt {
+    layers: u32,
+    heads: u32,
+    width: u32,
+    context: u32,
+    dropout: f32,
+    tied: bool,
+    architecture: SavedArchitecture,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct SavedArchitecture {
+    positions: Positions,
+    mask: MaskKind,
+    band: u32,
+    norm: NormPlacement,
+    residual: bool,
+    attention: bool,
+    scaled: bool,
+    feed_forward: Option<Activation>,
+}
+
+impl From<GptSpec> for SavedGpt {
+    fn from(spec: GptSpec) -> Self {
+        let GptSpec { layers, heads, width, context, dropout, tied, architecture } = spec;
+        let Architecture {
+            positions,
+            mask,
+            band,
+            norm,
+            residual,
+            attention,
+            scaled,
+            feed_forward,
+            norm_kind: _,
+        } = architecture;
+        let architecture = SavedArchitecture {
+            positions,
+            mask,
+            band,
+            norm,
+            residual,
+            attention,
+            scaled,
+            feed_forward,
+        };
+        Self { layers, heads, width, context, dropout, tied, architecture }
+    }
+}
+
+impl SavedGpt {
+    /// With what only the settings say.
+    fn with(self, link: &Link) -> GptSpec {
+        let Self { layers, heads, width, context, dropout, tied, architecture } = self;
+        let SavedArchitecture {
+            positions,
+            mask,
+            band,
+            norm,
+            residual,
+            attention,
+            scaled,
+            feed_forward,
+        } = architecture;
+        let architecture = Architecture {
+            positions,
+            mask,
+            band,
+            norm,
+            residual,
+            attention,
+            scaled,
+            feed_forward,
+            norm_kind: link.gpt.architecture.norm_kind,
+        };
+        GptSpec { layers, heads, width, context, dropout, tied, architecture }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -120,7 +202,7 @@ impl From<ExperimentSpec> for SavedSpec {
             epsilon,
             clip_norm,
         };
-        Self { seed, gpt, optimizer, batch }
+        Self { seed, gpt: gpt.into(), optimizer, batch }
     }
 }
 
@@ -150,7 +232,7 @@ impl SavedSpec {
             clip_norm,
         };
         let ExperimentSpec { initialization, tokens, .. } = link.experiment();
-        ExperimentSpec { seed, initialization, gpt, optimizer, batch, tokens }
+        ExperimentSpec { seed, initialization, gpt: gpt.with(link), optimizer, batch, tokens }
     }
 }
 
@@ -264,7 +346,9 @@ pub fn has_merges(tokens: Tokens) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use unroll_protocol::{Array, Initialization, OptimizerKind, TokenKind};
+    use unroll_protocol::{
+        Array, Initialization, OptimizerKind, TokenKind, architecture::NormKind,
+    };
 
     use super::*;
 
@@ -290,6 +374,7 @@ mod tests {
         link.gpt.optimizer = OptimizerKind::Muon;
         link.gpt.initialization = Initialization::Xavier;
         link.gpt.tokens = TokenKind::Pairs;
+        link.gpt.architecture.norm_kind = NormKind::Rms;
         link
     }
 
@@ -340,7 +425,13 @@ mod tests {
         let rates = (optimizer.learning_rate, optimizer.warmup_steps, optimizer.decay_steps);
         let rest = (optimizer.weight_decay, optimizer.beta1, optimizer.beta2);
         let ends = (optimizer.epsilon, optimizer.clip_norm);
-        let old = Packed::of(&(spec.seed, spec.gpt, (rates, rest, ends), spec.batch));
+        let gpt = spec.gpt;
+        let form = gpt.architecture;
+        let layout = (form.positions, form.mask, form.band, form.norm);
+        let parts = (form.residual, form.attention, form.scaled, form.feed_forward);
+        let sizes = (gpt.layers, gpt.heads, gpt.width, gpt.context);
+        let gpt = (sizes, gpt.dropout, gpt.tied, layout, parts);
+        let old = Packed::of(&(spec.seed, gpt, (rates, rest, ends), spec.batch));
         assert_eq!(old, Packed::of(&SavedSpec::from(spec)));
         let read: SavedSpec = old.unpack().unwrap();
         assert_eq!(read.with(&Link::default()), spec);

@@ -22,7 +22,7 @@ use unroll_protocol::{
 
 use self::vocabulary::{by_id, order};
 pub use self::{
-    foreign::foreign,
+    foreign::{foreign, of_our_form},
     head::{About, Infos, PREAMBLE, head_length, infos, metadata, readable},
     numbers::{Need, needs},
     refusal::Refusal,
@@ -81,6 +81,10 @@ impl Incoming {
         let about = About::new(&metadata);
         let mut notes = Vec::new();
         let infos = infos(&metadata);
+        let config = beside.config.as_ref().or(about.config.as_ref());
+        if about.unroll.is_none() {
+            of_our_form(config, &infos)?;
+        }
         let vocabulary = infos.get(&format!("{PREFIX}wte.weight")).ok_or(Refusal::NoModel)?;
         let count = vocabulary.shape.first().copied().unwrap_or_default();
         let own = about.unroll.as_ref().and_then(|unroll| {
@@ -96,7 +100,6 @@ impl Incoming {
         let (mut link, rate, step, merges): (_, _, _, Vec<u32>) = match own {
             Some(own) => own,
             None => {
-                let config = beside.config.as_ref().or(about.config.as_ref());
                 let GptSpec { layers, heads, width, context, tied, architecture, .. } =
                     foreign(&infos, config, beside, &mut notes)?;
                 let mut link = Link { corpus: Corpus::Own, ..Link::default() };
@@ -246,7 +249,7 @@ mod tests {
     use unroll_model::{Slice, Trainer};
     use unroll_protocol::{
         TokenKind,
-        architecture::{Activation, MaskKind, NormPlacement, Positions},
+        architecture::{Activation, MaskKind, NormKind, NormPlacement, Positions},
     };
 
     use super::{
@@ -268,6 +271,7 @@ mod tests {
             with(&|link| link.gpt.architecture.positions = Positions::Rotary),
             with(&|link| link.gpt.architecture.norm = NormPlacement::Post),
             with(&|link| link.gpt.architecture.norm = NormPlacement::None),
+            with(&|link| link.gpt.architecture.norm_kind = NormKind::Rms),
             with(&|link| link.gpt.architecture.mask = MaskKind::Band),
             with(&|link| link.gpt.architecture.feed_forward = Some(Activation::Solu)),
             with(&|link| link.gpt.tokens = TokenKind::Bytes),

@@ -18,7 +18,7 @@ use super::{
     arriving::Arriving,
     files_of,
     incoming::{Beside, Incoming, PREAMBLE, Refusal, head_length},
-    is_model,
+    is_model, is_pickle,
     outgoing::{Outgoing, is_gpt2},
     run, settings,
     shelf::Opened,
@@ -251,7 +251,9 @@ async fn hand_over_pieces(
 pub fn open(store: Store, files: Vec<File>, is_folder: bool, kept: Option<String>) {
     let model = files.iter().find(|file| is_model(file));
     let archive = files.iter().find(|file| run::is_archive(file));
-    let Some(chosen) = model.or(archive).or(files.first()).cloned() else { return };
+    let pickle = files.iter().find(|file| is_pickle(file));
+    let chosen = model.or(archive).or(pickle).or(files.first()).cloned();
+    let Some(chosen) = chosen else { return };
     let name =
         if is_folder { "This folder".to_owned() } else { format!("“{}”", chosen.name()) };
     let attempt = Attempt::begin(store, if is_folder { "the folder" } else { &name });
@@ -585,7 +587,10 @@ impl Beside {
         let is_merges = name.ends_with("merges.txt");
         let value = if is_long || is_merges { None } else { serde_json::from_str(&text).ok() };
         let value: Value = value.unwrap_or_default();
-        if ["n_head", "n_embd", "model_type"].iter().any(|name| value.get(name).is_some()) {
+        if ["n_head", "n_embd", "model_type", "architectures"]
+            .iter()
+            .any(|name| value.get(name).is_some())
+        {
             self.config = Some(value);
             return false;
         }

@@ -7,7 +7,7 @@ use safetensors::{
 use serde_json::{Map, Value, json};
 use unroll_protocol::{
     Architecture, Checkpoint, GptSpec, Link, Tokens,
-    architecture::{Activation, MaskKind, NormPlacement, Positions},
+    architecture::{Activation, MaskKind, NormKind, NormPlacement, Positions},
     link::Chapter,
 };
 
@@ -18,7 +18,7 @@ pub const OPTIMIZER: [&str; 2] = ["optimizer.exp_avg.", "optimizer.exp_avg_sq."]
 /// The character of id 0, as the file names it.
 pub const UNKNOWN: &str = "\u{fffd}";
 
-/// The epsilon of layer norms.
+/// The epsilon of norms.
 pub const EPSILON: f64 = 1e-5;
 
 /// Bytes, which are the first tokens where tokens are bytes or pairs of them.
@@ -208,12 +208,15 @@ pub fn activation_name(activation: Activation) -> Option<&'static str> {
 
 /// The model as transformers' `GPT2Config`, or as far as that goes.
 fn config(spec: &GptSpec, vocabulary: usize) -> String {
-    let Architecture { scaled, feed_forward, .. } = spec.architecture;
+    let Architecture { scaled, feed_forward, norm_kind, .. } = spec.architecture;
     let mut config = Map::new();
     let mut put = |name: &str, value: Value| config.insert(name.to_owned(), value);
     if is_gpt2(&spec.architecture) {
         put("model_type", json!("gpt2"));
         put("architectures", json!(["GPT2LMHeadModel"]));
+    } else if is_gpt2_but_for_norms(&spec.architecture) {
+        // No type of transformers', but train.py knows it.
+        put("model_type", json!("gpt2-rmsnorm"));
     }
     put("vocab_size", json!(vocabulary));
     put("n_positions", json!(spec.context));
@@ -223,7 +226,12 @@ fn config(spec: &GptSpec, vocabulary: usize) -> String {
     put("activation_function", json!(feed_forward.and_then(activation_name)));
     put("scale_attn_weights", json!(scaled));
     put("tie_word_embeddings", json!(spec.tied));
-    put("layer_norm_epsilon", json!(EPSILON));
+    // The second as in transformers' `LlamaConfig`.
+    let epsilon = match norm_kind {
+        NormKind::Layer => "layer_norm_epsilon",
+        NormKind::Rms => "rms_norm_eps",
+    };
+    put(epsilon, json!(EPSILON));
     for name in ["embd_pdrop", "attn_pdrop", "resid_pdrop"] {
         put(name, json!(spec.dropout));
     }
@@ -233,13 +241,20 @@ fn config(spec: &GptSpec, vocabulary: usize) -> String {
     Value::Object(config).to_string()
 }
 
+/// Whether transformers' GPT-2 could be this model if its norms were of GPT-2's kind.
+pub fn is_gpt2_but_for_norms(architecture: &Architecture) -> bool {
+    is_gpt2(&Architecture { norm_kind: NormKind::Layer, ..*architecture })
+}
+
 /// Whether transformers' GPT-2 can be this model.
 pub fn is_gpt2(architecture: &Architecture) -> bool {
-    let Architecture { positions, mask, norm, residual, attention, feed_forward, .. } =
-        *architecture;
+    let Architecture {
+        positions, mask, norm, norm_kind, residual, attention, feed_forward, ..
+    } = *architecture;
     positions == Positions::Learned
         && mask == MaskKind::Causal
         && norm == NormPlacement::Pre
+        && norm_kind == NormKind::Layer
         && residual
         && attention
         && feed_forward.and_then(activation_name).is_some()

@@ -100,8 +100,10 @@ impl List {
         self.0.push(Place { parameter, shape, tensor, lies, tokens: None });
     }
 
-    fn norm(&mut self, parameter: String, width: usize, tensor: String) {
-        for (part, other) in [("gamma", "weight"), ("beta", "bias")] {
+    fn norm(&mut self, parameter: String, spec: &GptSpec, tensor: String) {
+        let (width, kind) = (spec.width as usize, spec.architecture.norm_kind);
+        let parts = [("gamma", "weight"), ("beta", "bias")];
+        for (part, other) in parts.into_iter().take(kind.parameters() as usize) {
             let (parameter, tensor) = (format!("{parameter}.{part}"), format!("{tensor}.{other}"));
             self.add(parameter, &[width], tensor, Lies::Whole);
         }
@@ -123,7 +125,7 @@ impl List {
         let ours = |name: &str| format!("blocks.{block}.{name}");
         let theirs = |name: &str| format!("h.{block}.{name}");
         if attention && is_normed {
-            self.norm(ours("attention_norm"), width, theirs("ln_1"));
+            self.norm(ours("attention_norm"), spec, theirs("ln_1"));
         }
         if attention {
             let shape = [width, width];
@@ -134,7 +136,7 @@ impl List {
             self.linear(ours("attention.output"), shape, theirs("attn.c_proj"), Lies::Whole);
         }
         if feed_forward.is_some() && is_normed {
-            self.norm(ours("feed_forward_norm"), width, theirs("ln_2"));
+            self.norm(ours("feed_forward_norm"), spec, theirs("ln_2"));
         }
         if feed_forward.is_some() {
             let (up, down) = ([width, 4 * width], [4 * width, width]);
@@ -158,7 +160,7 @@ pub fn places(spec: &GptSpec, vocabulary: usize) -> Vec<Place> {
         list.block(spec, block);
     }
     if spec.architecture.norm == NormPlacement::Pre {
-        list.norm("final_norm".into(), width, "ln_f".into());
+        list.norm("final_norm".into(), spec, "ln_f".into());
     }
     if !spec.tied {
         list.0.push(Place {
@@ -208,7 +210,7 @@ pub fn tensors(places: &[Place]) -> Vec<Tensor> {
 
 #[cfg(test)]
 mod tests {
-    use unroll_protocol::Link;
+    use unroll_protocol::{Link, architecture::NormKind};
 
     use super::*;
 
@@ -241,6 +243,12 @@ mod tests {
         assert_eq!(shapes.len(), 2 + 2 * 12 + 2);
         spec.tied = false;
         assert_eq!(super::tensors(&places(&spec, 7)).last().unwrap().shape, [7, 8]);
+        // RMSNorm has no biases: two in each block, and the last one.
+        spec.architecture.norm_kind = NormKind::Rms;
+        let fewer = super::tensors(&places(&spec, 7));
+        assert_eq!(fewer.len(), shapes.len() + 1 - 5);
+        let is_bias = |tensor: &Tensor| tensor.name.contains("ln_") && tensor.name.contains("bias");
+        assert!(!fewer.iter().any(is_bias));
     }
 
     #[test]

@@ -23,7 +23,7 @@ use super::{
     losses,
     model_file::{Attempt, Parts, bytes, head_of, pour},
     moments::{Earlier, left_out, past},
-    outgoing::{Outgoing, is_gpt2},
+    outgoing::{Outgoing, is_gpt2_but_for_norms},
     settings,
 };
 use crate::{
@@ -72,7 +72,7 @@ pub fn obstacle(link: &Link, tokens: Tokens) -> Option<&'static str> {
             "train.py only works with the AdamW optimizer. This model uses a different one.",
         );
     }
-    (!is_gpt2(&link.gpt.architecture)).then_some(
+    (!is_gpt2_but_for_norms(&link.gpt.architecture)).then_some(
         "train.py only works with models built like GPT-2. This one is built differently.",
     )
 }

@@ -96,6 +96,7 @@ impl Store {
         self.curve.update(|curve| curve.truncate(started.step));
         self.drafts.update(|drafts| drafts.retain(|draft| draft.step < started.step));
         self.started.set(Some(Arc::new(started)));
+        self.found.set(false);
         self.questions.model_built();
         self.write_again();
     }

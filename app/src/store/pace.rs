@@ -7,15 +7,13 @@ use unroll_protocol::{Checkpoint, CommandKind, Link};
 use super::{Past, Source};
 use crate::{figures::Curve, kept::Keeping, worker::Deaths};
 
-/// So much of the time the model may be writing while it trains; more where that is what one looks at.
-/// Its tokens are written between steps, which take most of that time.
-const WRITING_SHARE: f64 = 0.1;
-const WRITING_SHARE_IN_VIEW: f64 = 0.6;
+/// So much of the time the model may be writing while it trains. Its tokens are written between steps, which
+/// take most of that time: with the usual model, one takes about a twenty-fifth of a step.
+const WRITING_SHARE: f64 = 0.6;
 /// Never a new piece of writing sooner than this, in milliseconds: people have to read it.
 const WRITING_PAUSE: f64 = 1800.0;
-/// What the first steps of training change nobody can read: from the press on so long, in milliseconds, the
-/// noise stays. Written sooner, it would only be written again.
-const NOISE: f64 = 3000.0;
+/// After so many steps a new model writes for the first time: who pressed Train sees that it is at work.
+const FIRST: u32 = 3;
 /// Between checkpoints in training, in milliseconds: so much is lost at most when engine or page end.
 const SAVE_PAUSE: f64 = 9000.0;
 
@@ -44,6 +42,8 @@ pub struct Pace {
     /// The question that is being answered with writing.
     writing: Option<u32>,
     written_step: Option<u32>,
+    /// Whether the last was longer than one line.
+    written_whole: bool,
     /// When the present writing began, and when the next may.
     writing_began: f64,
     writing_after: f64,
@@ -81,33 +81,36 @@ impl Pace {
         self.writing.take()
     }
 
-    /// Whether a piece of writing should be asked for.
-    pub fn writing_due(&self, now: f64, step: u32, running: bool) -> bool {
-        let fresh = self.written_step == Some(step);
-        self.writing.is_none() && !fresh && (!running || now >= self.writing_after)
+    /// Whether a piece of writing should be asked for: a `whole` one, or a line.
+    pub fn writing_due(&self, now: f64, step: u32, running: bool, whole: bool) -> bool {
+        let too_short = whole && !self.written_whole;
+        let fresh = self.written_step == Some(step) && !too_short;
+        let waits =
+            now < self.writing_after && !too_short || self.written_step == Some(0) && step < FIRST;
+        self.writing.is_none() && !fresh && (!running || !waits)
     }
 
     /// It was, as question `id`.
-    pub fn writing_asked(&mut self, id: u32, now: f64, step: u32) {
+    pub fn writing_asked(&mut self, id: u32, now: f64, step: u32, whole: bool) {
         self.writing = Some(id);
         self.written_step = Some(step);
+        self.written_whole = whole;
         self.writing_began = now;
     }
 
-    /// The learner has a model train that took so many steps.
-    pub fn set_out(&mut self, now: f64, step: u32) {
+    /// The learner has a model train that took so many steps. What a new one wrote stood there long enough.
+    pub fn set_out(&mut self, step: u32) {
         self.sets_out = true;
         if step == 0 {
-            self.writing_after = now + NOISE;
+            self.writing_after = 0.0;
         }
     }
 
-    /// All of it is written, and it is what is on show or not.
-    pub fn writing_done(&mut self, now: f64, in_view: bool) {
+    /// All of it is written.
+    pub fn writing_done(&mut self, now: f64) {
         self.writing = None;
         let took = now - self.writing_began;
-        let share = if in_view { WRITING_SHARE_IN_VIEW } else { WRITING_SHARE };
-        self.writing_after = now + (took / share - took).max(WRITING_PAUSE);
+        self.writing_after = now + (took / WRITING_SHARE - took).max(WRITING_PAUSE);
     }
 
     /// Whether a checkpoint should be asked for: now and then while it trains, `at_rest` whenever there

@@ -4,7 +4,6 @@ use leptos::prelude::*;
 use unroll_protocol::{Command, RunState};
 
 use super::Store;
-use crate::figures::clock;
 
 impl Store {
     /// Trains until told otherwise. Asked for before the engine has its model, it trains as soon as it has.
@@ -58,7 +57,7 @@ impl Store {
         let step = self.step.get_untracked();
         self.pace.update_value(|pace| {
             pace.head_start = head_start;
-            pace.set_out(clock(), step);
+            pace.set_out(step);
         });
         self.diverged.set(None);
         self.questions.look_at(None);

@@ -13,6 +13,8 @@ use crate::{figures::clock, questions::Reply};
 const FIRST_DRAFT: u32 = 8;
 /// Tokens the model writes at a time: about as many as the stage has room for.
 const WRITTEN_LENGTH: u32 = 320;
+/// While it trains and only its start is on show: as many as there is room for in a line.
+const LINE_LENGTH: u32 = 120;
 /// As many from an opened model, which may take a second for ten of them.
 const GIVEN_LENGTH: u32 = 160;
 
@@ -35,18 +37,23 @@ impl Store {
         // rest, what is out of sight is brought up to date too: see `use_answer`.
         let seen =
             self.watched.get_untracked() && (!running || untrack(|| self.writing_sight.is_on()));
-        if seen && self.pace.with_value(|pace| pace.writing_due(now, step, running)) {
+        let whole = !running || self.link.with_untracked(|link| link.view == "writing");
+        if seen && self.pace.with_value(|pace| pace.writing_due(now, step, running, whole)) {
             let link = self.link.get_untracked();
             let sample = SampleSpec {
                 prompt: String::new(),
-                length: if self.is_given() { GIVEN_LENGTH } else { WRITTEN_LENGTH },
+                length: match self.is_given() {
+                    true => GIVEN_LENGTH,
+                    false if whole => WRITTEN_LENGTH,
+                    false => LINE_LENGTH,
+                },
                 sampling: link.gpt.sampling(),
                 seed: link.seed,
                 place: Place::Lab,
             };
             let question = ask::Writing { sample };
             let id = self.questions.ask_once(question, move |reply| self.on_written(reply));
-            self.pace.update_value(|pace| pace.writing_asked(id, now, step));
+            self.pace.update_value(|pace| pace.writing_asked(id, now, step, whole));
         }
         if running {
             self.save(false);
@@ -56,8 +63,7 @@ impl Store {
     fn on_written(self, reply: Reply<Written>) {
         let done = !matches!(&reply, Some(Ok((_, written))) if !written.done);
         if done {
-            let in_view = self.link.with_untracked(|link| link.view == "writing");
-            self.pace.update_value(|pace| pace.writing_done(clock(), in_view));
+            self.pace.update_value(|pace| pace.writing_done(clock()));
         }
         match reply {
             Some(Ok((step, Written { text, tokens, done, .. }))) => {

@@ -3,12 +3,10 @@
 use core::fmt;
 use std::sync::LazyLock;
 
-use burn::tensor::{
-    Device,
-    wgpu::{
-        WgpuSetup,
-        wgpu::{self, AdapterInfo, Backend, Backends, DeviceType, Features},
-    },
+use burn::tensor::Device;
+use burn_wgpu::{
+    WgpuSetup,
+    wgpu::{self, AdapterInfo, Backend, Backends, DeviceType, Features},
 };
 use unroll_protocol::SelfCheck;
 

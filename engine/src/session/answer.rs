@@ -98,10 +98,9 @@ pub(super) async fn answer<G: Marker>(
             let after = unroll_model::after(model, tokenizer, text, endings);
             question.answered(&after.await.map_err(said)?)
         }
-        gpt::Question::Beams(question) => {
-            let ask::Beams { ref text, width, length } = question;
-            let beams = unroll_model::beams(model, tokenizer, text, width, length);
-            question.answered(&beams.await.map_err(said)?)
+        gpt::Question::Tree(question) => {
+            let tree = unroll_model::tree(model, tokenizer, &question);
+            question.answered(&tree.await.map_err(said)?)
         }
         gpt::Question::Surprise(question) => {
             let surprise = unroll_model::surprise(model, tokenizer, &question.text);

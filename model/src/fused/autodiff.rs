@@ -72,9 +72,9 @@ backward!(Attending, 3, (Attention, FlexTensor), |(attention, weights), upstream
 backward!(
     Normalizing,
     3,
-    (FlexTensor, Vec<[f32; 2]>, FlexTensor),
-    |(input, statistics, gamma), upstream, _wanted| {
-        flex::layer_norm_backward(&input, &statistics, &gamma, upstream).map(Some)
+    (FlexTensor, Vec<[f32; 2]>, bool, FlexTensor),
+    |(input, statistics, is_centered, gamma), upstream, _wanted| {
+        flex::layer_norm_backward(&input, &statistics, is_centered, &gamma, upstream).map(Some)
     }
 );
 
@@ -147,13 +147,15 @@ impl<C: CheckpointStrategy> Fused for Autodiff<Flex, C> {
         (Float::<C>::new(weights), mixed)
     }
 
-    fn layer_norm(input: Float<C>, gamma: Float<C>, beta: Float<C>) -> Float<C> {
+    fn layer_norm(input: Float<C>, gamma: Float<C>, beta: Float<C>, is_centered: bool) -> Float<C> {
         let nodes = [input.node(), gamma.node(), beta.node()];
         let [input, gamma, beta] =
             [input, gamma, beta].map(|tensor| in_order(tensor.into_primitive()));
-        let (output, statistics) = flex::layer_norm(&input, &gamma, &beta);
+        let (output, statistics) = flex::layer_norm(&input, &gamma, &beta, is_centered);
         match Normalizing.prepare::<C>(nodes).compute_bound().stateful() {
-            OpsKind::Tracked(prepared) => prepared.finish((input, statistics, gamma), output),
+            OpsKind::Tracked(prepared) => {
+                prepared.finish((input, statistics, is_centered, gamma), output)
+            }
             OpsKind::UnTracked(prepared) => prepared.finish(output),
         }
     }

@@ -2,9 +2,10 @@
 
 use core::f64::consts::{FRAC_1_SQRT_2, PI};
 
-use super::SelfAttention;
+use super::{EPSILON, SelfAttention};
+use crate::norm::Norm;
 use burn::{
-    nn::{Embedding, LayerNorm, Linear},
+    nn::{Embedding, Linear},
     tensor::{
         Int, Tensor,
         activation::{log_softmax, softmax},
@@ -84,8 +85,14 @@ pub(super) fn embed(layer: &Embedding, tokens: Tensor<2, Int>) -> Tensor<3> {
     one_hot.matmul(weight).reshape([batch, length, width])
 }
 
-pub(super) fn layer_norm<const D: usize>(layer: &LayerNorm, input: Tensor<D>) -> Tensor<D> {
-    layer.forward(input)
+pub(super) fn normalize<const D: usize>(layer: &Norm, input: Tensor<D>) -> Tensor<D> {
+    let input = match layer.is_centered() {
+        true => input.clone() - input.mean_dim(D - 1),
+        false => input,
+    };
+    let square = (input.clone() * input.clone()).mean_dim(D - 1);
+    let [gamma, beta] = layer.gain_and_bias().map(Tensor::unsqueeze);
+    input / (square + EPSILON).sqrt() * gamma + beta
 }
 
 /// burn's own GELU is not used for two reasons. On GPUs its derivative is that of the tanh

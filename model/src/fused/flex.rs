@@ -157,13 +157,14 @@ pub(super) fn layer_norm(
     input: &FlexTensor,
     gamma: &FlexTensor,
     beta: &FlexTensor,
+    is_centered: bool,
 ) -> (FlexTensor, Vec<[f32; 2]>) {
     let (gamma, beta, input_rows) = (numbers(gamma), numbers(beta), numbers(input));
     let width = gamma.len();
     let mut output = vec![0.0; input_rows.len()];
     let pairs = input_rows.chunks_exact(width).zip(output.chunks_exact_mut(width));
     let statistics = pairs.map(|(row, output)| {
-        let statistics = rows::layer_statistics(row, EPSILON);
+        let statistics = rows::layer_statistics(row, EPSILON, is_centered);
         rows::layer_norm(row, statistics, gamma, beta, output);
         statistics
     });
@@ -175,6 +176,7 @@ pub(super) fn layer_norm(
 pub(super) fn layer_norm_backward(
     input: &FlexTensor,
     statistics: &[[f32; 2]],
+    is_centered: bool,
     gamma: &FlexTensor,
     upstream: FlexTensor,
 ) -> [FlexTensor; 3] {
@@ -187,7 +189,16 @@ pub(super) fn layer_norm_backward(
     let each = each.zip(numbers(&upstream).chunks_exact(width));
     for (((row, statistics), upstream), result) in each.zip(of_input.chunks_exact_mut(width)) {
         let sums = (&mut of_gamma[..], &mut of_beta[..]);
-        rows::layer_norm_backward(row, *statistics, gamma, upstream, result, sums.0, sums.1);
+        rows::layer_norm_backward(
+            row,
+            *statistics,
+            is_centered,
+            gamma,
+            upstream,
+            result,
+            sums.0,
+            sums.1,
+        );
     }
     let of_input = FlexTensor::from_data(TensorData::new(of_input, input.shape()));
     [of_input, tensor(of_gamma, [width]), tensor(of_beta, [width])]
@@ -244,8 +255,13 @@ impl Fused for Flex {
         Attention::new([queries, keys, values], bias, keep, scale).forward()
     }
 
-    fn layer_norm(input: FlexTensor, gamma: FlexTensor, beta: FlexTensor) -> FlexTensor {
-        layer_norm(&in_order(input), &in_order(gamma), &in_order(beta)).0
+    fn layer_norm(
+        input: FlexTensor,
+        gamma: FlexTensor,
+        beta: FlexTensor,
+        is_centered: bool,
+    ) -> FlexTensor {
+        layer_norm(&in_order(input), &in_order(gamma), &in_order(beta), is_centered).0
     }
 
     fn gelu(input: FlexTensor) -> FlexTensor {

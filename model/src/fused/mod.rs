@@ -22,9 +22,11 @@ use burn::{
         Backend, Dispatch, backend_extension,
         tensor::{FloatTensor, IntTensor},
     },
-    nn::{Embedding, LayerNorm, Linear},
+    nn::{Embedding, Linear},
     tensor::{Device, Gradients, Int, Tensor},
 };
+
+use crate::norm::Norm;
 
 #[cfg(not(feature = "webgpu"))]
 use composed as elsewhere;
@@ -34,7 +36,7 @@ use shaders as elsewhere;
 pub use self_attention::{SelfAttention, self_attention};
 pub use unroll_kernels::rows::AdamStep;
 
-/// What burn's layer normalization adds to a variance (Ba, Kiros and Hinton 2016 leave it open).
+/// What a norm adds to a variance or to a mean square (Ba, Kiros and Hinton 2016 leave it open).
 const EPSILON: f32 = 1e-5;
 
 /// The operations on burn's backend primitives. Shapes are those of the functions of this module.
@@ -61,6 +63,7 @@ trait Fused: Backend {
         input: FloatTensor<Self>,
         gamma: FloatTensor<Self>,
         beta: FloatTensor<Self>,
+        is_centered: bool,
     ) -> FloatTensor<Self>;
 
     fn gelu(input: FloatTensor<Self>) -> FloatTensor<Self>;
@@ -193,16 +196,15 @@ pub fn embed(layer: &Embedding, tokens: Tensor<2, Int>) -> Tensor<3> {
     }
 }
 
-/// Layer normalization over the last dimension.
-pub fn layer_norm<const D: usize>(layer: &LayerNorm, input: Tensor<D>) -> Tensor<D> {
-    match &layer.beta {
-        Some(beta) if has_kernels(input.device()) => {
-            let (gamma, beta) = (layer.gamma.val().into_dispatch(), beta.val().into_dispatch());
-            let output = <Dispatch as Fused>::layer_norm(input.into_dispatch(), gamma, beta);
-            Tensor::from_dispatch(output)
-        }
-        _ => elsewhere::layer_norm(layer, input),
+/// LayerNorm or RMSNorm over the last dimension: the second is the first without the mean, and with
+/// a β of 0 that nobody trains.
+pub fn normalize<const D: usize>(layer: &Norm, input: Tensor<D>) -> Tensor<D> {
+    if !has_kernels(input.device()) {
+        return elsewhere::normalize(layer, input);
     }
+    let [gamma, beta] = layer.gain_and_bias().map(Tensor::into_dispatch);
+    let input = input.into_dispatch();
+    Tensor::from_dispatch(<Dispatch as Fused>::layer_norm(input, gamma, beta, layer.is_centered()))
 }
 
 /// The exact Gaussian error linear unit, `x Φ(x)` with the normal distribution function `Φ`

@@ -4,9 +4,10 @@ use core::f64::consts::PI;
 
 use burn::{
     module::Param,
-    nn::{EmbeddingConfig, LayerNormConfig, LinearConfig},
+    nn::{EmbeddingConfig, LinearConfig},
     tensor::{Device, Int, Tensor, TensorData},
 };
+use unroll_protocol::architecture::NormKind;
 
 use super::*;
 
@@ -222,23 +223,27 @@ fn embeddings() {
 }
 
 #[test]
-fn layer_norms() {
-    let layer = LayerNormConfig::new(21).init(&device());
-    compare(
-        "layer norm",
-        [drawn([2, 5, 21], 4)],
-        |[x]| layer_norm(&layer, x),
-        |[x]| composed::layer_norm(&layer, x),
-    );
-    let gradients = |output: Tensor<3>| {
-        let gradients = (output.clone() * drawn(output.dims(), 5)).backward();
-        let beta = layer.beta.as_ref().expect("it has one").val();
-        [layer.gamma.val(), beta].map(|p| numbers(p.grad(&gradients).expect("one")))
-    };
-    let found = gradients(layer_norm(&layer, drawn([2, 5, 21], 4)));
-    let expected = gradients(composed::layer_norm(&layer, drawn([2, 5, 21], 4)));
-    for (found, expected) in found.iter().zip(&expected) {
-        assert_near("parameter", found, expected);
+fn norms() {
+    for &kind in NormKind::ALL {
+        let layer = Norm::new(kind, 21, &device());
+        compare(
+            kind.label(),
+            [drawn([2, 5, 21], 4) + 0.7],
+            |[x]| normalize(&layer, x),
+            |[x]| composed::normalize(&layer, x),
+        );
+        let gradients = |output: Tensor<3>| {
+            let gradients = (output.clone() * drawn(output.dims(), 5)).backward();
+            let parameters = [Some(&layer.gamma), layer.beta.as_ref()].into_iter().flatten();
+            let of = |p: &Param<Tensor<1>>| numbers(p.val().grad(&gradients).expect("one"));
+            parameters.map(of).collect::<Vec<_>>()
+        };
+        let found = gradients(normalize(&layer, drawn([2, 5, 21], 4)));
+        let expected = gradients(composed::normalize(&layer, drawn([2, 5, 21], 4)));
+        assert_eq!(found.len() as u64, kind.parameters());
+        for (found, expected) in found.iter().zip(&expected) {
+            assert_near("parameter", found, expected);
+        }
     }
 }
 

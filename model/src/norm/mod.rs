@@ -3,12 +3,14 @@
 //!
 //! Both compute `x̂ = (x - μ) / sqrt(σ² + ε)` and `y = γ x̂ + β`; they differ in the axis over
 //! which μ and σ² are taken. burn's own layers hide those statistics, so the chapters that show
-//! them use these.
+//! them use these. The norm of a GPT shows none, and is one of two kinds.
 
 mod batch;
+mod gpt;
 mod layer;
 
 pub use batch::{BatchNorm, BatchOfOne, RunningStatistics};
+pub use gpt::Norm;
 pub use layer::LayerNorm;
 
 use burn::tensor::Tensor;

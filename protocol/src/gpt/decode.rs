@@ -38,8 +38,24 @@ pub struct Beam {
 /// What beam search kept after each token, the likeliest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Beams {
-    pub text: String,
     pub kept: Vec<Vec<Beam>>,
+}
+
+impl Beams {
+    /// The likeliest of what it kept at last.
+    pub fn best(&self) -> Option<&Beam> {
+        self.kept.last()?.first()
+    }
+}
+
+/// What may follow a text, and what two searches find of it: all by the same weights.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Grown {
+    /// Of the open nodes; the first is the text itself.
+    pub after: After,
+    pub beams: Beams,
+    /// With one beam.
+    pub greedy: Beams,
 }
 
 /// How surprising the model finds each token of a text.

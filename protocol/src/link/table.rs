@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Initialization, OptimizerKind, TokenKind,
-    architecture::{Activation, MaskKind, NormPlacement, Positions},
+    architecture::{Activation, MaskKind, NormKind, NormPlacement, Positions},
     gpt,
     pool::MOST_WORKERS,
     read_number,
@@ -338,8 +338,11 @@ const GENERAL: &[TableRow] = &[
         "Who may look at whom. With “Both ways”, the model sees the very token that it should predict."),
     plain!(of Gpt, "band", "Band", gpt.architecture.band: Whole, Kind::Whole { min: 1, max: 512 },
         "In a local band: how many tokens each token sees, itself included."),
-    chosen!(of Gpt, "norms", "Layer norms", gpt.architecture.norm: NormPlacement,
+    chosen!(of Gpt, "norms", "Norms", gpt.architecture.norm: NormPlacement,
         "Before each layer, after it, or nowhere."),
+    chosen!(of Gpt, "norm", "Kind of norm", gpt.architecture.norm_kind: NormKind,
+        "LayerNorm subtracts the mean of each row and divides by the standard deviation; RMSNorm only divides, \
+         by the root of the mean square."),
     TableRow {
         name: "activation",
         label: "Activation",

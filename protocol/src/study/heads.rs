@@ -194,10 +194,9 @@ impl Statistics {
 
 questions! {
     Heads:
-    /// What every head does with a text, of which the last [`CONTEXT`] characters are read.
-    Seen { text: String, off: Vec<HeadAt> } -> Seen,
-    /// One row of one head, with its arithmetic; `query` counts from 0.
-    Row { text: String, off: Vec<HeadAt>, at: HeadAt, query: u32 } -> AttentionRow,
+    /// What every head does with a text, of which the last [`CONTEXT`] characters are read; with the arithmetic
+    /// of one `row`: its head, and its query, counted from 0.
+    Seen { text: String, off: Vec<HeadAt>, row: Option<(HeadAt, u32)> } -> Seen,
     /// What each head of a layer, counted from 1, writes at `query`, from 0.
     Written { text: String, off: Vec<HeadAt>, layer: u32, query: u32 } -> Written,
     /// How much switching off these heads, all together, costs on held-out text.
@@ -217,6 +216,8 @@ pub struct Seen {
     pub statistics: Vec<Statistics>,
     /// Mean norm of what each head adds to the residual stream, `[layers, heads]`.
     pub written: Array,
+    /// The row that was asked for, unless the model or the text has no such row.
+    pub row: Option<AttentionRow>,
 }
 
 impl Seen {

@@ -76,6 +76,8 @@ struct Round {
     /// The question that is open.
     open: Option<u32>,
     done_at: f64,
+    /// Texts that take the place of those on show once all of them are written, if they are to.
+    next: Option<Vec<Option<Written>>>,
 }
 
 #[derive(Clone, Copy)]
@@ -123,7 +125,9 @@ impl Texts {
                 Some((true, (_, false, _), _)) if busy => {}
                 Some((true, (_, false, _), done)) if running && clock() - done < PAUSE => {}
                 _ if page.store.started.with(Option::is_none) => {}
-                _ => texts.begin(asked, model),
+                // Between steps they take their time: what can be read stays until all of them are there.
+                Some((true, (_, false, _), _)) if running => texts.begin(asked, model, true),
+                _ => texts.begin(asked, model, false),
             }
         });
         on_cleanup(move || texts.forget());
@@ -137,9 +141,12 @@ impl Texts {
         }
     }
 
-    fn begin(self, asked: Asked, model: Model) {
+    fn begin(self, asked: Asked, model: Model, apart: bool) {
         self.forget();
-        self.round.update_value(|round| round.asked = Some((asked, model)));
+        self.round.update_value(|round| {
+            round.asked = Some((asked, model));
+            round.next = apart.then(|| vec![None; WAYS.len()]);
+        });
         self.problem.set(String::new());
         self.busy.set(true);
         self.ask(0);
@@ -160,8 +167,22 @@ impl Texts {
         match reply {
             Some(Ok((step, written))) => {
                 let done = written.done;
-                self.step.set(step);
-                self.written.update(|all| all[row] = Some(written));
+                let apart = self.round.try_update_value(|round| {
+                    let next = round.next.as_mut()?;
+                    next[row] = Some(written.clone());
+                    Some(if done && row + 1 == WAYS.len() { round.next.take() } else { None })
+                });
+                match apart.flatten() {
+                    None => {
+                        self.step.set(step);
+                        self.written.update(|all| all[row] = Some(written));
+                    }
+                    Some(Some(all)) => {
+                        self.step.set(step);
+                        self.written.set(all);
+                    }
+                    Some(None) => {}
+                }
                 if done {
                     self.ask(row + 1);
                 }

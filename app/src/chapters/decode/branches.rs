@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use unroll_protocol::{
-    gpt::{After, Beams, Sampling, likeliest, shares},
+    gpt::{Grown, Sampling, likeliest, shares},
     signs,
 };
 
@@ -73,16 +73,10 @@ struct Open<'a> {
 }
 
 impl Tree {
-    /// Open are the nodes that `after` answers for, of which the first is the sentence itself.
-    /// `greedy` is what a search with one beam found. `pressed` are those that the learner opened. `tokens`
-    /// are the sentence's, where they need not be characters.
-    pub fn new(
-        after: &After,
-        beams: &Beams,
-        greedy: Option<&Beams>,
-        pressed: &[Vec<u32>],
-        tokens: Option<&[Run]>,
-    ) -> Option<Self> {
+    /// `pressed` are the nodes that the learner opened. `tokens` are the sentence's, where they need not be
+    /// characters.
+    pub fn new(grown: &Grown, pressed: &[Vec<u32>], tokens: Option<&[Run]>) -> Option<Self> {
+        let Grown { after, beams, greedy } = grown;
         let known = after.vocabulary.len();
         let rows = after.endings.iter().zip(after.logits.values.chunks(known.max(1)));
         let opened: Option<Vec<Open>> = rows
@@ -92,8 +86,6 @@ impl Tree {
             })
             .collect();
         let kept: Vec<&[u32]> = beams.kept.last()?.iter().map(|beam| &*beam.tokens).collect();
-        // The search may still be about another sentence.
-        let kept = if beams.text == after.text { kept } else { Vec::new() };
         let sentence = match tokens {
             Some(runs) => runs[runs.len().saturating_sub(LONGEST_END)..].to_vec(),
             None => {
@@ -123,8 +115,7 @@ impl Tree {
             tinted: tokens.is_some(),
         };
         tree.grow(0, &opened?, &after.vocabulary, &kept, pressed);
-        let greedy = greedy.filter(|greedy| greedy.text == after.text);
-        let greedy = greedy.and_then(|greedy| Some(&*greedy.kept.last()?.first()?.tokens));
+        let greedy = greedy.best().map(|greedy| &*greedy.tokens);
         for node in tree.nodes.iter_mut().filter(|node| !node.open) {
             let is = |found: Option<&[u32]>| found == Some(&*node.ending);
             node.found_by = match (is(greedy), is(kept.first().copied())) {
@@ -407,7 +398,10 @@ impl Drawing for Tree {
 
 #[cfg(test)]
 mod tests {
-    use unroll_protocol::{Array, gpt::Beam};
+    use unroll_protocol::{
+        Array,
+        gpt::{After, Beam, Beams},
+    };
 
     use super::{super::picture::keeps_to_its_room, *};
     use crate::figures::{color::Palette, pen::Paint};
@@ -429,14 +423,13 @@ mod tests {
         let values = endings.iter().flat_map(|_| one).collect();
         let shape = vec![endings.len() as u32, 8];
         let text = "the cat sat".to_owned();
-        let after =
-            After { text: text.clone(), endings, vocabulary, logits: Array { shape, values } };
+        let after = After { text, endings, vocabulary, logits: Array { shape, values } };
         let beam =
             |text: &str| Beam { tokens: ids(text), text: text.to_owned(), log_probability: -1.0 };
-        let beams = Beams { text, kept: vec![vec![beam("aba"), beam("bab")]] };
+        let beams = Beams { kept: vec![vec![beam("aba"), beam("bab")]] };
         let pressed: Vec<_> = pressed.iter().map(|ending| ids(ending)).collect();
-        let greedy = Beams { kept: vec![vec![beam("aaa")]], ..beams.clone() };
-        Tree::new(&after, &beams, Some(&greedy), &pressed, tokens).unwrap()
+        let greedy = Beams { kept: vec![vec![beam("aaa")]] };
+        Tree::new(&Grown { after, beams, greedy }, &pressed, tokens).unwrap()
     }
 
     #[test]

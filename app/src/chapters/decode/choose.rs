@@ -96,9 +96,9 @@ pub fn Choose(page: Page) -> impl IntoView {
                 <p class="view-note decode-note" role="status" data-testid="decode-note">{note}</p>
                 <div class="decode-side">
                     <SliderField name="temperature" most=2.0 step=0.05/>
-                    <SliderField name="topk" most=30.0/>
-                    <SliderField name="topp" step=0.01/>
-                    <SliderField name="minp" step=0.01/>
+                    <SliderField name="topk" most=30.0 off=0.0/>
+                    <SliderField name="topp" step=0.01 off=1.0/>
+                    <SliderField name="minp" step=0.01 off=0.0/>
                 </div>
             </div>
         </div>

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::{html, prelude::*};
-use unroll_protocol::gpt::{Beam, Beams, MOST_ENDINGS, ask};
+use unroll_protocol::gpt::{Beam, Grown, ask};
 
 use super::{
     Page,
@@ -24,36 +24,9 @@ const LENGTH: u32 = 6;
 /// Characters of the sentence's end that the note repeats.
 const REPEATED: usize = 12;
 
-/// The open nodes: on the way to what the searches kept, and what the learner opened; without what
-/// the learner closed, and what is behind it.
-fn endings(searches: &[&Beams], opened: &[Vec<u32>], closed: &[Vec<u32>]) -> Vec<Vec<u32>> {
-    let mut all = vec![Vec::new()];
-    for beam in searches.iter().filter_map(|beams| beams.kept.last()).flatten() {
-        all.extend((1..beam.tokens.len()).map(|at| beam.tokens[..at].to_vec()));
-    }
-    all.extend(opened.iter().cloned());
-    let is_closed = |ending: &Vec<u32>| closed.iter().any(|closed| ending.starts_with(closed));
-    all.retain(|ending| !is_closed(ending));
-    let mut seen = Vec::new();
-    all.retain(|ending| {
-        !seen.contains(ending) && {
-            seen.push(ending.clone());
-            true
-        }
-    });
-    all.truncate(MOST_ENDINGS);
-    all
-}
-
 #[component]
 pub fn Tree(page: Page) -> impl IntoView {
     let probe = page.store.probe;
-    let search = move |width: Signal<u32>| {
-        use_answer(page.questions, move || {
-            Some(ask::Beams { text: probe.get(), width: width.get(), length: LENGTH })
-        })
-    };
-    let (beams, greedy) = (search(page.beams.into()), search(Signal::stored(1)));
     let (opened, closed) =
         (RwSignal::new(Vec::<Vec<u32>>::new()), RwSignal::new(Vec::<Vec<u32>>::new()));
     // Another sentence has other continuations.
@@ -62,25 +35,19 @@ pub fn Tree(page: Page) -> impl IntoView {
         opened.set(Vec::new());
         closed.set(Vec::new());
     });
-    let open = memo(move || {
-        let (beams, greedy) = (beams.answer.get()?, greedy.answer.get());
-        let greedy = greedy.as_deref().filter(|greedy| greedy.text == beams.text);
-        let searches: Vec<&Beams> = [&*beams].into_iter().chain(greedy).collect();
-        Some(endings(&searches, &opened.get(), &closed.get()))
+    // All of it in one answer: no two probabilities of a text are of different steps.
+    let grown = use_answer(page.questions, move || {
+        let (text, width) = (probe.get(), page.beams.get());
+        let (opened, closed) = (opened.get(), closed.get());
+        Some(ask::Tree { text, width, length: LENGTH, opened, closed })
     });
-    let after = use_answer(page.questions, move || {
-        Some(ask::After { text: probe.get(), endings: open.get()? })
-    });
-    let hunt = Hunt::new(page, beams.answer, greedy.answer);
+    let hunt = Hunt::new(page, grown.answer);
     let part = NodeRef::<html::Div>::new();
-    let shown = use_visible(part);
-    after.shown_in(shown);
-    beams.shown_in(shown);
-    greedy.shown_in(shown);
+    grown.shown_in(use_visible(part));
     let editor = use_probe();
     // The answer may still be about the sentence before, of which the tokens are no longer known.
     let sentence = memo(move || {
-        let about = after.read(|after| after.text.clone())?;
+        let about = grown.read(|grown| grown.after.text.clone())?;
         let now = probe.with(|probe| *probe == about);
         editor.tokens.with(|tokens| match now {
             true => tokens.clone(),
@@ -88,10 +55,8 @@ pub fn Tree(page: Page) -> impl IntoView {
         })
     });
     let tree = memo(move || {
-        let (after, beams) = (after.answer.get()?, beams.answer.get()?);
-        let tokens = sentence.get();
-        let greedy = greedy.answer.get();
-        Branches::new(&after, &beams, greedy.as_deref(), &opened.get(), tokens.as_deref())
+        let (grown, tokens) = (grown.answer.get()?, sentence.get());
+        Branches::new(&grown, &opened.get(), tokens.as_deref())
     });
     let drawing =
         Signal::derive(move || tree.get().map(|tree| Arc::new(tree) as Arc<dyn Drawing>) as Shown);
@@ -107,16 +72,14 @@ pub fn Tree(page: Page) -> impl IntoView {
             opened.update(|opened| opened.push(ending));
         }
     };
-    let problem = move || after.problem.get().or_else(|| beams.problem.get());
     let note = move || {
-        if let Some(problem) = problem() {
+        if let Some(problem) = grown.problem.get() {
             return problem;
         }
-        let found = |beams: &Beams| beams.kept.last()?.first().cloned();
-        let best = beams.read(found).flatten().zip(greedy.read(found).flatten());
         let tinted = page.store.has_tinted_tokens();
-        let vocabulary =
-            after.read(|after| after.vocabulary.clone()).filter(|_| tinted).unwrap_or_default();
+        let Some(grown) = grown.answer.get() else { return String::new() };
+        let Grown { after, beams, greedy } = &*grown;
+        let vocabulary = &after.vocabulary;
         // Where tokens need not be characters, one sees where each ends.
         let text = move |beam: &Beam| {
             let tokens: Option<Vec<&String>> =
@@ -126,8 +89,8 @@ pub fn Tree(page: Page) -> impl IntoView {
                 None => marked(&beam.text),
             }
         };
-        best.map_or(String::new(), |(wide, greedy)| {
-            let said = compared(&greedy, &wide, page.beams.get(), hunt.failed.get(), text);
+        beams.best().zip(greedy.best()).map_or(String::new(), |(wide, greedy)| {
+            let said = compared(greedy, wide, page.beams.get(), hunt.failed.get(), text);
             match page.beams.get() {
                 // Itself the greedy search: there is nothing to be found.
                 1 => said,
@@ -153,15 +116,14 @@ pub fn Tree(page: Page) -> impl IntoView {
     .into_any()
 }
 
-type Search = Signal<Option<Arc<Beams>>>;
+type Searches = Signal<Option<Arc<Grown>>>;
 
 /// Looks for a beginning of the sentence after which both searches find different texts: it takes the last
 /// character away until they do.
 #[derive(Clone, Copy)]
 struct Hunt {
     store: Store,
-    wide: Search,
-    greedy: Search,
+    searches: Searches,
     /// The sentence that it began with, while it looks, and whether it looks at all beginnings of it.
     from: RwSignal<Option<(String, bool)>>,
     /// The sentence that it began with, and what it left of it, while that is on show.
@@ -171,11 +133,11 @@ struct Hunt {
 }
 
 impl Hunt {
-    fn new(page: Page, wide: Search, greedy: Search) -> Self {
+    fn new(page: Page, searches: Searches) -> Self {
         let store = page.store;
         let (from, found, failed) =
             (RwSignal::new(None), RwSignal::new(None), RwSignal::new(false));
-        let hunt = Self { store, wide, greedy, from, found, failed };
+        let hunt = Self { store, searches, from, found, failed };
         effect(move || {
             let text = store.probe.get();
             let Some((from, _)) = hunt.from.get() else { return };
@@ -210,13 +172,11 @@ impl Hunt {
 
     /// Whether both searches find the same after `text`, once they have.
     fn agree(self, text: &str) -> Option<bool> {
-        let best = |search: Search| {
-            search.with(|beams| {
-                let beams = beams.as_ref().filter(|beams| beams.text == text)?;
-                Some(beams.kept.last()?.first()?.tokens.clone())
-            })
-        };
-        Some(best(self.wide)? == best(self.greedy)?)
+        self.searches.with(|grown| {
+            let Grown { beams, greedy, .. } =
+                &**grown.as_ref().filter(|grown| grown.after.text == text)?;
+            Some(beams.best()?.tokens == greedy.best()?.tokens)
+        })
     }
 
     fn begin(self) {
@@ -307,19 +267,6 @@ mod tests {
 
     fn beam(text: &str, probability: f64) -> Beam {
         Beam { tokens: ids(text), text: text.to_owned(), log_probability: probability.ln() }
-    }
-
-    #[test]
-    fn the_ways_of_beam_search_are_open() {
-        let beams =
-            Beams { text: "the".into(), kept: vec![vec![beam("abc", 0.2), beam("abd", 0.1)]] };
-        let endings = |opened: &[_], closed: &[_]| endings(&[&beams], opened, closed);
-        assert_eq!(endings(&[], &[]), ["", "a", "ab"].map(ids));
-        let opened = ["x", "ab"].map(ids);
-        assert_eq!(endings(&opened, &[]), ["", "a", "ab", "x"].map(ids));
-        assert_eq!(endings(&opened, &[ids("a")]), ["", "x"].map(ids));
-        let many: Vec<Vec<u32>> = (0..99).map(|at| vec![at]).collect();
-        assert_eq!(endings(&many, &[]).len(), MOST_ENDINGS);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use unroll_protocol::{
     Architecture, Ask, Link, Packed, Trace,
-    architecture::{Activation, MaskKind, NormPlacement, Positions},
+    architecture::{Activation, MaskKind, NormKind, NormPlacement, Positions},
     gpt::ask,
 };
 
@@ -32,16 +32,26 @@ pub const WHOLE: Notebook = Notebook {
 };
 
 fn asks(link: &Link, sentence: &str) -> Result<Packed, &'static str> {
-    let Architecture { positions, mask, norm, residual, attention, scaled, feed_forward, .. } =
-        link.gpt.architecture;
+    let Architecture {
+        positions,
+        mask,
+        norm,
+        norm_kind,
+        residual,
+        attention,
+        scaled,
+        feed_forward,
+        ..
+    } = link.gpt.architecture;
     let is_gpt_2 = positions == Positions::Learned
         && mask == MaskKind::Causal
         && norm == NormPlacement::Pre
+        && norm_kind == NormKind::Layer
         && feed_forward == Some(Activation::Gelu);
     if !(is_gpt_2 && residual && attention && scaled) {
         return Err(
             "The notebook follows GPT-2: learned positions, a causal mask, scaled scores, residual \
-             connections, norms before the layers, GELU. Choose these in the settings.",
+             connections, LayerNorm before the layers, GELU. Choose these in the settings.",
         );
     }
     Ok(ask::Trace { text: sentence.to_owned() }.packed())

@@ -11,7 +11,7 @@ use crate::{
     controls::{four_digits, grouped},
     course::use_right,
     questions::Questions,
-    reactive::effect,
+    reactive::{effect, memo},
     store::Store,
     teaching::CheckYourself,
 };
@@ -19,6 +19,8 @@ use crate::{
 /// Characters of each passage, and of the text before it, after which both go on.
 const LENGTH: usize = 60;
 const BEFORE: usize = 12;
+/// Before so many steps, the usual model writes no words.
+const NOISE: u32 = 100;
 
 /// What is drawn before the model writes.
 #[derive(Clone, Debug, PartialEq)]
@@ -255,6 +257,8 @@ pub fn which(store: Store) -> AnyView {
         play.pair.with(|pair| pair.as_ref().map(|pair| usize::from(pair.drawn.second)))
     });
     let on_right = use_right("gpt-which");
+    // Who has noise beside the text need not look twice.
+    let hardly_trained = memo(move || store.step.get() < NOISE);
     let asked = move || {
         play.open.get().then(|| {
             view! {
@@ -265,7 +269,10 @@ pub fn which(store: Store) -> AnyView {
         })
     };
     view! {
-        <p>"Can you tell the model’s writing from the real text?"</p>
+        <p>
+            "Can you tell the model’s writing from the real text?"
+            {move || hardly_trained.get().then_some(" Train for a minute first.")}
+        </p>
         <button type="button" class="button" data-testid="gpt-which-show"
             aria-disabled=move || play.open.get().then_some("true")
             on:click=move |_| if !play.open.get_untracked() { play.start() }>

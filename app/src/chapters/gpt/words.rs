@@ -14,10 +14,12 @@ pub const SCRIPT: Script = Script {
                    It is a [language model](language-model): it reads text in pieces called [tokens](token), and \
                    guesses the next one. In training it sees what really came, and learns from its surprise.\n\n\
                    {way-in}\n\n\
-                   + What does GPT stand for?\n\n\
+                   + What does GPT stand for, and what is a real word?\n\n\
                    In 2018 Radford and others trained such a model on thousands of books, which prepared it for \
                    many other tasks. Hence the name: GPT is short for generative [pre-trained](pre-training) \
-                   transformer.",
+                   transformer.\n\n\
+                   Here a word is real if it occurs in the text that the model learns from. The share counts the \
+                   words of the last text that it finished.",
             set: |link| link.view = "writing".into(),
             asks: &[],
         },
@@ -50,10 +52,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What one step learns from",
-            text: "Each training step takes a few stretches of text from random places: a [batch](batch). Each is \
-                   a row here, one [block size](block-size) long. The stronger a cell’s color, the more probable \
+            text: "Each training step takes a few stretches of text from random places: a [batch](batch). Each row \
+                   here is one such stretch, one [block size](block-size) long. The stronger a cell’s color, the more probable \
                    the model found the next token.\n\n\
-                   ! Train for a minute. Why is the curve of the [loss](loss) highest at a row’s start?\n\n\
+                   ! Train for a minute: where in a row is the curve of the [loss](loss) highest?\n\n\
                    + How many examples are in a row?\n\n\
                    At every token the model has to guess the next one, so a row holds as many examples as it has \
                    tokens. Press a row to read them.",

@@ -10,6 +10,7 @@ mod written;
 
 use leptos::prelude::*;
 use unroll_protocol::{
+    Trace,
     link::Chapter,
     study::heads::{Cost, HeadAt},
 };
@@ -83,6 +84,18 @@ fn lives(page: Page) -> Vec<Live> {
     let compared = use_compared(page);
     vec![
         live("compared", move || compared.get()),
+        live("differ", {
+            let apart = memo(move || page.trace.with(|trace| trace.as_deref().is_some_and(apart)));
+            move || {
+                match apart.get() {
+                true => "Click a small picture to enlarge its head. Where do two heads differ most?",
+                false => {
+                    "So far the pictures look alike. Train until they differ, then click one to enlarge its head."
+                }
+            }
+            .to_owned()
+            }
+        }),
         live_setting("shape", |link| {
             let (layers, heads) = (link.many_heads.layers, link.many_heads.heads);
             let each = if layers == 1 { "" } else { " each" };
@@ -95,6 +108,22 @@ fn lives(page: Page) -> Vec<Live> {
         }),
         live("previous", move || previous.get().unwrap_or_else(|| "…".to_owned())),
     ]
+}
+
+/// Pictures whose rows of weights are farther apart than this, on average, are seen to differ.
+const APART: f32 = 0.1;
+
+/// Whether some head looks at other tokens than the first head does.
+fn apart(trace: &Trace) -> bool {
+    let &[.., queries, keys] = trace.weights.shape.as_slice() else { return false };
+    let size = (queries * keys).max(1) as usize;
+    let mut heads = trace.weights.values.chunks(size);
+    let first = heads.next().unwrap_or_default();
+    heads.any(|head| {
+        // Of two rows that add up to 1, the half of this is how much weight lies elsewhere.
+        let sum: f32 = head.iter().zip(first).map(|(a, b)| (a - b).abs()).sum();
+        sum / 2.0 > APART * queries as f32
+    })
 }
 
 /// The heads that are off. A click switches one where this view is for `switching`.
@@ -126,7 +155,7 @@ fn Figure(page: Page) -> impl IntoView {
     };
     let inspection = Inspection {
         row: page.row,
-        problem: page.row_problem,
+        problem: Signal::stored(None),
         want: Callback::new(move |cell| page.wanted.set(cell)),
     };
     let sentence = use_sentence("Sentence to look at", page.problem);

@@ -23,7 +23,7 @@ fn asks(link: &Link, sentence: &str) -> Result<Packed, &'static str> {
     if !link.many_heads.off.is_empty() {
         return Err("The notebook uses all heads. Switch them all on first.");
     }
-    Ok(ask::Seen { text: sentence.to_owned(), off: Vec::new() }.packed())
+    Ok(ask::Seen { text: sentence.to_owned(), off: Vec::new(), row: None }.packed())
 }
 
 fn page(answer: &Packed) -> Result<Numbers, String> {

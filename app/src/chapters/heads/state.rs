@@ -37,7 +37,6 @@ pub struct Page {
     /// The row that is worked out: layer, head and query, from 0.
     pub wanted: RwSignal<Option<[u32; 3]>>,
     pub row: Signal<Option<Arc<AttentionRow>>>,
-    pub row_problem: Signal<Option<String>>,
     /// What each head alone costs the model on show, as far as that is measured.
     pub costs: Memo<Vec<Cost>>,
     pub cost_problem: Signal<Option<String>>,
@@ -53,9 +52,14 @@ impl Page {
         let lab = use_lab();
         let settings = memo(move || store.link.with(|link| link.many_heads.clone()));
         let off = memo(move || settings.with(|s| s.off.clone()));
+        let wanted = RwSignal::new(None::<[u32; 3]>);
+        // The row comes along with the picture, so that they are never of different steps.
         let answered = use_answer(lab, move || {
-            let text = store.probe.get();
-            Some(heads::ask::Seen { text, off: off.get() })
+            let row = wanted.get().map(|[layer, head, query]| {
+                let at = HeadAt { layer: layer + 1, head: head + 1 };
+                (at, query)
+            });
+            Some(heads::ask::Seen { text: store.probe.get(), off: off.get(), row })
         })
         .shown_in(lab.on_view("head"))
         .shown_in(lab.on_view("heads"))
@@ -84,17 +88,9 @@ impl Page {
         let cell = memo(move || {
             settings.with(|s| Some((s.query.checked_sub(1)? as usize, s.key as usize - 1)))
         });
-        let wanted = RwSignal::new(None::<[u32; 3]>);
-        let rows = use_answer(lab, move || {
-            let [layer, head, query] = wanted.get()?;
-            let at = HeadAt { layer: layer + 1, head: head + 1 };
-            let (text, off) = (store.probe.get(), off.get());
-            Some(heads::ask::Row { text, off, at, query })
-        })
-        .shown_in(lab.on_view("head"));
         let row = memo(move || {
             wanted.get()?;
-            rows.answer.get()
+            seen.with(|seen| seen.as_ref()?.row.clone().map(Arc::new))
         });
         let (joint, joint_problem) = use_joint(lab, off);
         let (alone, cost_problem) = use_alone(lab, shape);
@@ -112,7 +108,6 @@ impl Page {
             problem: answered.problem,
             wanted,
             row: row.into(),
-            row_problem: rows.problem,
             costs: memo(move || {
                 let step = lab.shown();
                 alone.with(|alone| alone.iter().filter(|cost| cost.step == step).cloned().collect())

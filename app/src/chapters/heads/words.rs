@@ -29,8 +29,8 @@ pub const SCRIPT: Script = Script {
             title: "One head, one question",
             text: "Take “Ann helped Bob, so he thanked…” To guess the next word, “thanked” asks two questions: who \
                    is “he,” and who helped? But one row of [attention](attention) gives only one average. The model \
-                   now has one head in each layer. Each character has one row of weights \
-                   for all its questions.\n\n\
+                   here reads letters, and with one head in each layer now, it has the same problem: one average \
+                   for all questions.\n\n\
                    + What does an average hide?\n\n\
                    Its parts: 1 and 3 average to 2, and so do 2 and 2. From the average alone, you can’t tell \
                    which it was.",
@@ -42,7 +42,7 @@ pub const SCRIPT: Script = Script {
             text: "Now {heads} share the width of {width}. Each has its own [queries](#heads-query query), \
                    [keys](#heads-key key) and [values](#heads-value value), {numbers} numbers long, so each can ask \
                    a question of its own. All read the same tokens, but their rows of weights differ.\n\n\
-                   ! Click a small picture to enlarge its head. Where do two heads differ most?\n\n\
+                   ! {differ}\n\n\
                    + One head or several: which is ahead?\n\n\
                    {compared}",
             set: |link| link.many_heads.layer = 1,
@@ -71,7 +71,7 @@ pub const SCRIPT: Script = Script {
             text: "The eye likes to see patterns, so measure too. [Entropy](entropy) says how widely a head spreads \
                    its weight: it is 0 when all weight lies on one token. The table’s first row spreads it evenly. \
                    On your sentence, {previous}.\n\n\
-                   ! Compare each row with the first: which heads have a job?",
+                   ! Read “looks mostly at,” then the bars: which heads have a job?",
             set: |link| link.view = "numbers".into(),
             asks: &[],
         },

@@ -329,9 +329,9 @@ fn arithmetic() -> AnyView {
                         {button("key-after", key_after, "→", 0, 1)}
                         {button("query-before", query_before, "↑", -1, 0)}
                         {button("query-after", query_after, "↓", 1, 0)}
-                        <button type="button" class="button button-quiet" data-testid="inspector-close"
-                            on:click=move |_| shut()>"Close"</button>
                     </div>
+                    <button type="button" class="button button-quiet inspector-close" data-testid="inspector-close"
+                        on:click=move |_| shut()>"Close"</button>
                 </div>
                 <Announced shown/>
                 {steps::steps(shown, naming, use_colors(), go)}

@@ -72,6 +72,11 @@ pub fn steps(
         let all = all_values.get();
         shown.with(|shown| shown.as_ref().map(|shown| tables::output(shown, all)))
     };
+    // What a step comes to stands in its heading, in sight also where its last line is not.
+    let heading = move |name: AnyView, of: fn(&Shown) -> f64| {
+        let value = move || shown.with(|shown| shown.as_ref().map(|shown| fixed(of(shown))));
+        view! { <h4 tabindex="-1">{name}": "<span class="number">{value}</span></h4> }.into_any()
+    };
     let count = move |of: fn(&Shown) -> usize| {
         memo(move || shown.with(|shown| shown.as_ref().map_or(0, of)))
     };
@@ -87,7 +92,7 @@ pub fn steps(
         ],
         Naming::States => [
             "Multiply the two states",
-            "Softmax turns the scores of the row into weights",
+            "Softmax turns scores into weights",
             "Weights times encoder states, added up: the context c",
             "Source characters of the row",
             "source characters",
@@ -98,7 +103,10 @@ pub fn steps(
     view! {
         <ol class="inspector-steps">
             <li>
-                <h4 tabindex="-1">{move || if additive.get() { "A small network scores the pair" } else { product }}</h4>
+                {heading(
+                    (move || if additive.get() { "A small network scores the pair" } else { product }).into_any(),
+                    |shown| shown.worked().sum,
+                )}
                 {strips}
                 {tables::scroller("Terms of the score", terms.into_any())}
                 {more("terms", all_terms, count(|shown| shown.terms().len()), "terms")}
@@ -107,12 +115,12 @@ pub fn steps(
             // There is nothing else to be done to the score of two states.
             {(naming == Naming::Heads).then(|| view! {
                 <li>
-                    <h4 tabindex="-1">"Scale and mask"</h4>
+                    {heading("Scale and mask".into_any(), |shown| shown.worked().score)}
                     {of(score)}
                 </li>
             })}
             <li>
-                <h4 tabindex="-1">{softmax}</h4>
+                {heading(softmax.into_any(), |shown| shown.worked().weight)}
                 {of(exponent)}
                 {tables::scroller(keys_of, keys.into_any())}
                 {more("keys", all_keys, count(|shown| shown.row.tokens.len()), keys_word)}

@@ -12,6 +12,36 @@ use crate::kept::{
 /// The width of GPT-2's heads, in all its sizes.
 const HEAD_WIDTH: usize = 64;
 
+/// How the names of tensors begin in models of other forms, some of which have relatives with the same names.
+const OTHERS: [(&str, &str); 12] = [
+    ("model.layers.", "Llama"),
+    ("gpt_neox.", "GPT-NeoX"),
+    ("transformer.h.0.attn.attention.", "GPT-Neo"),
+    ("transformer.h.0.attn.q_proj.", "GPT-J"),
+    ("transformer.h.0.self_attention.", "BLOOM"),
+    ("decoder.layers.", "OPT"),
+    ("model.decoder.layers.", "OPT"),
+    ("bert.", "BERT"),
+    ("encoder.layer.", "BERT"),
+    ("roberta.", "RoBERTa"),
+    ("encoder.block.", "T5"),
+    ("backbone.layers.", "Mamba"),
+];
+
+/// Refuses a model that another program wrote if its `config.json` says that it is of another form than
+/// GPT-2’s, or if its tensors do.
+pub fn of_our_form(config: Option<&Value>, infos: &Infos) -> Result<(), Refusal> {
+    let said = |pointer: &str| config.and_then(|config| config.pointer(pointer)?.as_str());
+    let name = said("/model_type").or(said("/architectures/0"));
+    let told = name.filter(|name| !name.to_ascii_lowercase().starts_with("gpt2"));
+    let other = told.map(|name| format!("“{name}”")).or_else(|| {
+        let begins = |part: &str| infos.keys().any(|name| name.starts_with(part));
+        let (_, name) = OTHERS.iter().find(|(part, _)| begins(part))?;
+        Some((*name).to_owned())
+    });
+    other.map_or(Ok(()), |name| Err(Refusal::Foreign(name)))
+}
+
 /// The shape of a model that another program wrote.
 pub fn foreign(
     infos: &Infos,

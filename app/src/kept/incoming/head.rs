@@ -24,8 +24,16 @@ pub fn head_length(preamble: &[u8], file: u64) -> Result<u64, Refusal> {
         return Err(Refusal::Huge);
     }
     let length = preamble.first_chunk().map(|length| u64::from_le_bytes(*length));
-    let length = length.filter(|length| *length <= LONGEST_HEAD).ok_or(Refusal::NotSafetensors)?;
+    let length = length.filter(|length| *length <= LONGEST_HEAD).ok_or_else(|| unlike(preamble))?;
     if PREAMBLE + length > file { Err(Refusal::Truncated) } else { Ok(length) }
+}
+
+/// Why a file that begins like this is none: PyTorch writes pickles, in zip files since its version 1.6.
+fn unlike(preamble: &[u8]) -> Refusal {
+    match preamble {
+        [b'P', b'K', 3, 4, ..] | [0x80, 2..=5, ..] => Refusal::Pickle,
+        _ => Refusal::NotSafetensors,
+    }
 }
 
 /// What the head of a file of so many bytes says, and where the numbers begin.
@@ -90,9 +98,17 @@ mod tests {
         let whole = file(&trained(&link, 1), &link, true);
         let refused = |bytes: &[u8]| refused(bytes, &Beside::default());
         assert!(refused(b"").contains("not a safetensors file"));
-        assert!(
-            refused(b"PK\x03\x04 a zip archive, as torch.save writes it").contains("not a saf")
-        );
+        // As torch.save writes them, now and before version 1.6, and Python with its own protocol.
+        for pickle in
+            [b"PK\x03\x04\0\0\x08\x08", b"\x80\x02\x8a\x0al\xfc\x9cF", b"\x80\x04\x95\x10\0\0\0\0"]
+        {
+            assert!(refused(pickle).contains("pickle can run code"), "{pickle:?}");
+        }
+        assert!(refused(b"\x80\x04N.").contains("pickle"));
+        // A head that is as long as a pickle's first bytes say.
+        let mut head = [0; 0x280 + 8];
+        head[..2].copy_from_slice(&[0x80, 2]);
+        assert!(refused(&head).contains("not a safetensors file"));
         assert!(refused(&whole[..whole.len() - 1]).contains("ends too early"));
         assert!(refused(&whole[..100]).contains("ends too early"));
         let longer = changed(&whole, |head| head.replacen("\"shape\":[16]", "\"shape\":[17]", 1));

@@ -5,7 +5,10 @@ use std::{env, fs, path::PathBuf};
 use burn::tensor::Device;
 use serde_json::{Value, json};
 use unroll_model::{Slice, Trainer, token_tensor};
-use unroll_protocol::{Checkpoint, CurvePoint, Link, TokenKind, architecture::Activation};
+use unroll_protocol::{
+    Checkpoint, CurvePoint, Link, TokenKind,
+    architecture::{Activation, NormKind},
+};
 
 use super::samples::{TEXT, file, logits, opened, settings, small, trained};
 use crate::{
@@ -105,7 +108,11 @@ fn runs_for_pytorch() {
     let from_start = settings("layers=2&heads=2&width=32&context=24&batch=4&seed=9&warmup=6");
     let mut halfway = settings("layers=1&heads=4&width=32&context=16&batch=6&tied=1&clip=0.5");
     halfway.gpt.architecture.feed_forward = Some(Activation::GeluTanh);
-    for (name, link, steps) in [("from-start", from_start, 0), ("halfway", halfway, 15)] {
+    let mut rms = from_start.clone();
+    rms.gpt.architecture.norm_kind = NormKind::Rms;
+    for (name, link, steps) in
+        [("by-rms-norms", rms, 5), ("from-start", from_start, 0), ("halfway", halfway, 15)]
+    {
         let text = TEXT.repeat(20);
         let mut trainer = Trainer::new(&link.experiment(), &text, &Device::flex()).unwrap();
         let mut points = Vec::new();
@@ -150,7 +157,7 @@ fn runs_for_pytorch() {
 #[test]
 fn runs_from_pytorch() {
     let Some(folder) = env::var_os("UNROLL_RUNS").map(PathBuf::from) else { return };
-    for name in ["from-start", "halfway"] {
+    for name in ["by-rms-norms", "from-start", "halfway"] {
         let expected = fs::read(folder.join(format!("{name}.json"))).unwrap();
         let expected: Value = serde_json::from_slice(&expected).unwrap();
         let run = folder.join(name);

@@ -11,9 +11,12 @@ use crate::kept::{archive::TAIL, run::MOST_UNPACKED};
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
     NotSafetensors,
+    Pickle,
     Truncated,
     Huge,
     NoModel,
+    /// A model of a form that has this name.
+    Foreign(String),
     Config {
         name: &'static str,
         value: String,
@@ -57,6 +60,11 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotSafetensors => write!(f, "This is not a safetensors file, or it is damaged."),
+            Self::Pickle => write!(
+                f,
+                "It looks like a Python pickle, and a pickle can run code when it is opened, so Unroll opens none. \
+                 Choose the .safetensors file beside it instead."
+            ),
             Self::Truncated => {
                 write!(f, "This file ends too early: not all of it was saved or copied.")
             }
@@ -69,6 +77,10 @@ impl fmt::Display for Refusal {
             Self::NoModel => write!(
                 f,
                 "This file does not hold a GPT-2 model: it has no token embedding named transformer.wte.weight."
+            ),
+            Self::Foreign(name) => write!(
+                f,
+                "This model is built like {name}, and Unroll opens only models that are built like GPT-2."
             ),
             Self::Config { name, value } => {
                 write!(f, "Unroll can’t build a model whose “{name}” is {value}.")

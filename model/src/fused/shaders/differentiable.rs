@@ -11,13 +11,15 @@ use burn::{
         tensor::FloatTensor,
         wgpu::{CubeTensor, Wgpu},
     },
-    nn::LayerNorm,
     tensor::{Int, Tensor},
 };
 use burn_cubecl::kernel::into_contiguous;
 
 use super::{argument, elementwise, empty, kernels, of_rows, tensor};
-use crate::fused::{EPSILON, composed};
+use crate::{
+    fused::{EPSILON, composed},
+    norm::Norm,
+};
 
 type Tracking = Autodiff<Wgpu, NoCheckpointing>;
 pub(super) type Tracked = FloatTensor<Tracking>;
@@ -93,11 +95,12 @@ struct Normalized {
     input: CubeTensor,
     statistics: CubeTensor,
     gamma: CubeTensor,
+    centered: f32,
 }
 
 impl Back<3> for Normalized {
     fn back(self, upstream: CubeTensor) -> [CubeTensor; 3] {
-        let Self { input, statistics, gamma } = self;
+        let Self { input, statistics, gamma, centered } = self;
         let width = width(&input);
         let rows = input.meta.num_elements() / width;
         let client = input.client.clone();
@@ -116,15 +119,16 @@ impl Back<3> for Normalized {
             argument(of_gamma.clone()),
             argument(of_beta.clone()),
             rows,
+            centered,
         );
         [of_input, of_gamma, of_beta]
     }
 }
 
-pub(crate) fn layer_norm<const D: usize>(layer: &LayerNorm, input: Tensor<D>) -> Tensor<D> {
-    let Some(beta) = &layer.beta else { return composed::layer_norm(layer, input) };
+pub(crate) fn normalize<const D: usize>(layer: &Norm, input: Tensor<D>) -> Tensor<D> {
     let (input, autodiff) = lifted(input);
-    let ((gamma, _), (beta, _)) = (lifted(layer.gamma.val()), lifted(beta.val()));
+    let [gamma, beta] = layer.gain_and_bias().map(|vector| lifted(vector).0);
+    let centered = if layer.is_centered() { 1.0 } else { 0.0 };
     let kept = contiguous(&input);
     let rows = kept.meta.num_elements() / width(&kept);
     let (output, statistics) = (as_large(&kept), empty(&kept, [2 * rows]));
@@ -142,8 +146,9 @@ pub(crate) fn layer_norm<const D: usize>(layer: &LayerNorm, input: Tensor<D>) ->
         argument(statistics.clone()),
         rows,
         EPSILON,
+        centered,
     );
-    let kept = Normalized { input: kept, statistics, gamma: scales };
+    let kept = Normalized { input: kept, statistics, gamma: scales, centered };
     lowered(finish([&input, &gamma, &beta], kept, output), autodiff)
 }
 

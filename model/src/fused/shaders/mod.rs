@@ -18,7 +18,7 @@ use cubecl::{
 };
 
 pub(super) use super::composed::{embed, linear, product, sum_of_squares};
-pub(crate) use differentiable::{attend, cross_entropy, gelu, layer_norm, seed};
+pub(crate) use differentiable::{attend, cross_entropy, gelu, normalize, seed};
 pub(crate) use flat::{Step, adam, decay_map, joined, laid_flat, norm};
 use kernels::UNITS;
 pub(crate) use self_attention::self_attention;

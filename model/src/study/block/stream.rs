@@ -1,9 +1,6 @@
 //! The residual stream as a sum of terms, and a logit as a sum over the same terms.
 
-use burn::{
-    nn::LayerNorm,
-    tensor::{Tensor, activation::softmax},
-};
+use burn::tensor::activation::softmax;
 use unroll_protocol::{
     Array,
     architecture::NormPlacement,
@@ -92,13 +89,6 @@ fn deviation(row: &[f64]) -> f64 {
 
 fn length(row: &[f64]) -> f32 {
     row.iter().map(|x| x * x).sum::<f64>().sqrt() as f32
-}
-
-/// Gain and bias of a norm, to be read back.
-fn norm_tensors(norm: &LayerNorm) -> [Tensor<1>; 2] {
-    let gamma = norm.gamma.val();
-    let beta = norm.beta.as_ref().map_or_else(|| gamma.zeros_like(), |beta| beta.val());
-    [gamma, beta]
 }
 
 impl Study {
@@ -230,11 +220,12 @@ impl Computed {
                 let Some(output) = output else { continue };
                 tensors.push(output.reshape([-1]));
                 written.push(source);
-                tensors
-                    .extend(norm.as_ref().filter(|_| post).map(norm_tensors).into_iter().flatten());
+                let norm = norm.as_ref().filter(|_| post);
+                tensors.extend(norm.map(|norm| norm.gain_and_bias()).into_iter().flatten());
             }
         }
-        tensors.extend(model.final_norm.as_ref().map(norm_tensors).into_iter().flatten());
+        let last = model.final_norm.as_ref();
+        tensors.extend(last.map(|norm| norm.gain_and_bias()).into_iter().flatten());
 
         let mut read = read_all(tensors).await?.into_iter();
         let mut plain = || read.next().unwrap_or_default();

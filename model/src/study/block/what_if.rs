@@ -8,7 +8,11 @@ use unroll_protocol::{
 };
 
 use super::{Passage, Refusal, Study, forward};
-use crate::{Dropout, activate, fused::linear, read_all, token_tensor};
+use crate::{
+    Dropout, activate,
+    fused::{linear, normalize},
+    read_all, token_tensor,
+};
 
 /// Used in place of a training step, for masks that no step uses.
 const NO_STEP: u32 = u32::MAX;
@@ -69,7 +73,9 @@ impl Study {
         };
         let stream = traced.layers[index].between.clone().narrow(1, passage.position, 1);
         let input = match &block.feed_forward_norm {
-            Some(norm) if model.architecture().norm == NormPlacement::Pre => norm.forward(stream),
+            Some(norm) if model.architecture().norm == NormPlacement::Pre => {
+                normalize(norm, stream)
+            }
             _ => stream,
         };
         let before = linear(&feed_forward.hidden, input.clone());

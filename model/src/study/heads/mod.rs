@@ -163,13 +163,10 @@ impl super::Study for Study {
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
         let step = self.step();
         match question {
-            Question::Seen(question @ ask::Seen { text, off }) => {
+            Question::Seen(question @ ask::Seen { text, off, row }) => {
                 let (pass, off) = self.pass(text, off)?;
-                Ok(question.answered(&pass.seen(step, off).await?))
-            }
-            Question::Row(question @ ask::Row { text, off, at, query }) => {
-                let (pass, _) = self.pass(text, off)?;
-                Ok(question.answered(&pass.row(self.has(*at)?, *query as usize).await?))
+                let row = row.filter(|(at, _)| self.has(*at).is_ok());
+                Ok(question.answered(&pass.seen(step, off, row).await?))
             }
             Question::Written(question @ ask::Written { text, off, layer, query }) => {
                 let (pass, _) = self.pass(text, off)?;

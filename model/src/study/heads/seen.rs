@@ -57,7 +57,16 @@ impl<'a> Pass<'a> {
         blocks.filter_map(|(block, layer)| block.attention.as_ref().zip(layer.attention.as_ref()))
     }
 
-    pub async fn seen(self, step: u32, off: Vec<HeadAt>) -> Result<Seen, Refusal> {
+    pub async fn seen(
+        self,
+        step: u32,
+        off: Vec<HeadAt>,
+        row: Option<(HeadAt, u32)>,
+    ) -> Result<Seen, Refusal> {
+        let row = match row {
+            Some((at, query)) => self.row(at, query as usize).await,
+            None => None,
+        };
         let length = self.tokens.len();
         let mask = self.model.mask(length);
         let (mut weights, mut statistics, mut written) = (Vec::new(), Vec::new(), Vec::new());
@@ -94,15 +103,15 @@ impl<'a> Pass<'a> {
         };
         let written = array(&[layers, heads]);
         let statistics = statistics_of(&read.next().unwrap_or_default());
-        Ok(Seen { trace: Arc::new(trace), off, statistics, written })
+        Ok(Seen { trace: Arc::new(trace), off, statistics, written, row })
     }
 
-    pub async fn row(self, at: HeadAt, query: usize) -> Result<AttentionRow, Refusal> {
+    /// A row of a head that there is, if the text has it.
+    async fn row(&self, at: HeadAt, query: usize) -> Option<AttentionRow> {
         let layer = at.layer as usize - 1;
-        let traced = self.trace.layers[layer].attention.as_ref();
-        let traced = traced.ok_or_else(|| Refusal("This layer has no attention.".to_owned()))?;
+        let traced = self.trace.layers[layer].attention.as_ref()?;
         let place = [layer, at.head as usize - 1, query];
-        Ok(attention_row(traced, &self.trace.rules, place, &self.tokens, &self.tokens).await?)
+        attention_row(traced, &self.trace.rules, place, &self.tokens, &self.tokens).await.ok()
     }
 
     /// What the heads of `layer`, from 1, write at `query`, from 0.

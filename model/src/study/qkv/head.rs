@@ -8,7 +8,8 @@ use unroll_protocol::{
 
 use super::{Refusal, Text};
 use crate::{
-    AttentionRules, Dropout, Mask, attention::RowError, attention_row, data::token_tensor, read_all,
+    AttentionRules, Dropout, Mask, attention::RowError, attention_row, data::token_tensor,
+    fused::normalize, read_all,
 };
 
 /// `[layer, head, query]` count from 0; a query beyond the sentence means its last token.
@@ -91,7 +92,7 @@ fn input(text: &Text, tokens: &[u32], causal: bool, layer: usize) -> Result<Tens
     let below = model.blocks[..layer].iter();
     let stream = below.fold(start, |stream, block| block.forward(stream, &rules, &Dropout::off()));
     Ok(match &block.attention_norm {
-        Some(norm) => norm.forward(stream),
+        Some(norm) => normalize(norm, stream),
         None => stream,
     })
 }

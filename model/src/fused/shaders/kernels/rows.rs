@@ -11,7 +11,7 @@ use cubecl::prelude::*;
 use super::{UNITS, largest_of_cube, sum_of_cube};
 
 /// Layer normalization of rows. `statistics`, `[rows, 2]`, receives the mean and the reciprocal
-/// standard deviation of each row.
+/// standard deviation of each row. `centered` multiplies the mean: 1, or 0 for RMSNorm.
 #[cube(launch)]
 pub(crate) fn layer_norm(
     input: &[f32],
@@ -21,6 +21,7 @@ pub(crate) fn layer_norm(
     statistics: &mut [f32],
     rows: usize,
     epsilon: f32,
+    centered: f32,
 ) {
     let row = CUBE_POS;
     if row < rows {
@@ -32,12 +33,12 @@ pub(crate) fn layer_norm(
             sum += input[start + at];
             at += comptime!(UNITS);
         }
-        let mean = sum_of_cube(sum) / f32::cast_from(width as u32);
+        let mean = sum_of_cube(sum) / f32::cast_from(width as u32) * centered;
         let mut sum = 0.0f32;
         let mut at = UNIT_POS as usize;
         while at < width {
-            let centered = input[start + at] - mean;
-            sum += centered * centered;
+            let beyond = input[start + at] - mean;
+            sum += beyond * beyond;
             at += comptime!(UNITS);
         }
         let variance = sum_of_cube(sum) / f32::cast_from(width as u32);
@@ -66,6 +67,7 @@ pub(crate) fn layer_norm_back(
     grad_gamma: &mut [f32],
     grad_beta: &mut [f32],
     rows: usize,
+    centered: f32,
 ) {
     let width = gamma.len();
     if CUBE_POS < rows {
@@ -82,7 +84,7 @@ pub(crate) fn layer_norm_back(
             product += slope * (input[start + at] - mean) * scale;
             at += comptime!(UNITS);
         }
-        let sum = sum_of_cube(sum) / f32::cast_from(width as u32);
+        let sum = sum_of_cube(sum) / f32::cast_from(width as u32) * centered;
         let product = sum_of_cube(product) / f32::cast_from(width as u32);
         let mut at = UNIT_POS as usize;
         while at < width {
