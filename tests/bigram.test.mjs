@@ -5,6 +5,7 @@ import { test } from "./harness.mjs";
 import {
   byId,
   eventually,
+  exported,
   live,
   number,
   numberUntil,
@@ -58,16 +59,16 @@ async function readCell(page, keys) {
 
 test("a cell says how often one character followed another", async (t) => {
   // Smoothing and training are told of once their pictures have been come to.
-  const early = await opened(t);
+  const early = await opened(t, "table", "&idea=1");
   await byId(early, "check-bigram-row-show").click();
-  assert.match(await (await readCell(early, ["Home"])).textContent(), /came \d+ of \d+ times: \d\.\d+\.$/);
+  assert.match(await (await readCell(early, ["Home"])).textContent(), /came \d+ of \d+ times: (0|\d\.\d+)\.$/);
   assert.doesNotMatch(await byId(early, "bigram-sums").innerText(), /smoothed|trained|gradient/);
-  const page = await opened(t, "table", "&bigram-view=trained");
+  const page = await opened(t, "table", "&idea=1&bigram-view=trained");
   // The row that is lit is hidden until somebody has guessed, or wants to see it without.
   await byId(page, "check-bigram-row-show").click();
   const readout = await readCell(page, ["Home"]);
   const said = await readout.textContent();
-  const [, count, total, share] = said.match(/came (\d+) of (\d+) times: (\d\.\d+)/);
+  const [, count, total, share] = said.match(/came (\d+) of (\d+) times: (0|\d\.\d+)/);
   assert(Math.abs(Number(share) - count / total) < 1e-4, said);
   assert.match(said, /Trained [\d.]+, gradient −?[\d.]+/);
 
@@ -79,8 +80,24 @@ test("a cell says how often one character followed another", async (t) => {
   const [, a, k, b, v, smoothed] = text.match(/\((\d+) \+ ([\d.]+)\) \/ \((\d+) \+ [\d.]+ · (\d+)\) = ([\d.]+)/);
   const expected = (Number(a) + Number(k)) / (Number(b) + Number(k) * Number(v));
   assert(Math.abs(Number(smoothed) - expected) < 1e-4, text);
-  const [, logit, logSum, trained] = text.match(/e\^(-?[\d.]+) \/ e\^(-?[\d.]+) = ([\d.]+)/);
-  assert(Math.abs(Math.exp(logit - logSum) - Number(trained)) < 2e-4, text);
+  const [, logit, sum, trained] = text.match(/e\^(-?[\d.]+) \/ ([\d.]+) \(the row’s sum\) = ([\d.]+)/);
+  assert(Math.abs(Math.exp(logit) / sum - Number(trained)) < 2e-4, text);
+  assert(text.includes(`its logit${logit}`), text);
+});
+
+test("trained minus counted: the scale shrinks with the differences, and dots are pairs never seen", async (t) => {
+  const page = await opened(t, "table", "&idea=5&bigram-view=difference&bigram-row=99&bigram-next=105");
+  const scale = async () => (await exported(page, "bigram-matrix")).scale[1];
+  const before = await scale();
+  await page.locator(".matrix-dots path").waitFor({ state: "attached" });
+  // “ci” is one of them: its numbers are told apart however small they are.
+  const sums = byId(page, "bigram-sums");
+  await eventually(async () => /counted0 \/ \d+ = 0s/.test(await sums.textContent()));
+  await train(page, 3000);
+  await eventually(async () => (await scale()) < before / 10);
+  await eventually(async () => /= [\d.]+·10⁻[⁰-⁹]+gradient/.test(await sums.textContent()));
+  await byId(page, "control-bigram-view-trained").check();
+  await page.locator(".matrix-dots").waitFor({ state: "detached" });
 });
 
 test("training brings the table to the counts; an untrained one knows nothing", async (t) => {

@@ -85,7 +85,7 @@ test("one cell unrolls one step per press, to the end or back, and plays", async
   const strip = await atRest(byId(page, "rnn-loop").locator(".rnn-strip"));
   await page.mouse.click(strip.x + strip.width / 2, strip.y + strip.height / 2);
   await columns(page, 1);
-  // As the first beat asks: one step after the other, from where it stands.
+  // One step after the other, from where it stands.
   await byId(page, "rnn-play").click();
   await page.locator('[data-testid="rnn-track"][data-columns="3"]').waitFor();
   await byId(page, "rnn-play").filter({ hasText: "Stop" }).click();
@@ -116,10 +116,25 @@ test("the beat of the loop follows it once around for each character", async (t)
   assert.equal(await loop.locator(".rnn-dot").count(), 0);
   const still = await open(t, "&idea=1", { reducedMotion: "reduce" });
   assert.equal(await byId(still, "rnn-loop").locator(".rnn-dot").count(), 0);
+  assert.match(await byId(still, "rnn-play").textContent(), /Play/);
+});
+
+test("before anything is unrolled, Play has one and the same cell read each character", async (t) => {
+  const page = await open(t);
+  const [loop, play] = [byId(page, "rnn-loop"), byId(page, "rnn-play")];
+  await byId(page, "probe-input").fill("abc");
+  await loop.filter({ hasText: "t = 1 … 3" }).waitFor();
+  assert.match(await loop.textContent(), /2 more times/);
+  await play.click();
+  await play.filter({ hasText: "Stop" }).waitFor();
+  await loop.filter({ hasText: "t = 2" }).locator(".rnn-now", { hasText: "b" }).waitFor();
+  await play.filter({ hasText: "Play" }).waitFor();
+  assert.equal(await loop.locator(".rnn-dot").count(), 0);
+  await columns(page, 0);
 });
 
 test("it plays by itself to the end and can be stopped", async (t) => {
-  const page = await open(t, "&rnn-columns=0");
+  const page = await open(t, "&idea=3&rnn-columns=0");
   await byId(page, "probe-input").fill("abcd");
   await eventually(async () => (await byId(page, "rnn-columns").textContent()) === "0 of 4");
   await byId(page, "rnn-play").click();
@@ -152,7 +167,7 @@ test("the first columns stay where they are, and the new one comes out of the lo
   await columns(page, 2);
   assert.deepEqual([await at("rnn-column-1"), await at("rnn-column-2")], [first, loop]);
   assert.equal(await page.locator(".fading").count(), 0);
-  assert.match(await byId(page, "rnn-loop").textContent(), /27 times/);
+  assert.match(await byId(page, "rnn-loop").textContent(), /27 more times/);
   // The whole sentence is in view from the first step to the last.
   await byId(page, "control-rnn-columns").fill("30");
   await columns(page, 30);

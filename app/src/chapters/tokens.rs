@@ -221,7 +221,7 @@ fn price(shown: Shown) -> String {
     match counts {
         Some([characters, bytes]) if characters == bytes => {
             format!(
-                "In your sentence each takes one, so it has {} either way.",
+                "In your sentence each takes one, so it has {} either way, with the end.",
                 counted(bytes as u64, "token")
             )
         }

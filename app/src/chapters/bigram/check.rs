@@ -4,11 +4,12 @@
 use leptos::prelude::*;
 use unroll_protocol::study::bigram::{Row, ask};
 
-use super::{named, use_vocabulary};
+use super::{code_point, named, use_vocabulary};
 use crate::{
     course::{use_lab, use_right},
     questions::use_answer,
     reactive::memo,
+    store::Store,
     teaching::CheckYourself,
 };
 
@@ -36,10 +37,15 @@ pub fn check() -> AnyView {
         })
     });
     let name = move |id: u32| vocabulary.with(|v| named(v, id));
+    let store = expect_context::<Store>();
+    // The pair whose arithmetic is beside the table.
+    let pinned = memo(move || store.link.with(|link| (link.bigram.row, link.bigram.next)));
     let question = move || {
         asked.get().map_or_else(String::new, |(current, next, _)| {
+            let pair = vocabulary.with(|v| (code_point(v, current), code_point(v, next)));
+            let choose = if pinned.get() == pair { "is" } else { "choose" };
             format!(
-                "Beside the table, choose “After {} comes {}.” Which way does gradient descent push this \
+                "Beside the table {choose} “After {} comes {}.” Which way does gradient descent push this \
                  pair’s logit now?",
                 name(current),
                 name(next)
@@ -102,8 +108,10 @@ pub fn uniform(size: Memo<usize>) -> AnyView {
     let question = move || {
         known().map_or_else(String::new, |cost| {
             format!(
-                "A model that knows nothing has a loss of ln V = {cost:.3} nats here. Another model always \
-                 gives the right next character twice that probability: 2/V instead of 1/V. How large is its loss?"
+                "There are V = {} characters here. A model that knows nothing gives each a probability of 1/V, so \
+                 its loss is ln V = {cost:.3} nats. Another always gives the right next character 2/V. How large \
+                 is its loss?",
+                size.get()
             )
         })
     };

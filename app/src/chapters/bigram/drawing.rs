@@ -107,7 +107,7 @@ pub fn Drawing() -> impl IntoView {
     .into_any()
 }
 
-/// What was drawn, each letter with a line under it as long as it was likely.
+/// What was drawn.
 fn written(writing: &Writing, vocabulary: &[String]) -> AnyView {
     let letter = |draw: &Draw| {
         let Segment { id, from, to } = draw.segment;
@@ -119,9 +119,7 @@ fn written(writing: &Writing, vocabulary: &[String]) -> AnyView {
             draw.number,
         );
         view! {
-            <span class="bigram-letter" style=format!("--p:{:.4}", to - from) title=title>
-                {short(vocabulary, id)}
-            </span>
+            <span title=title>{short(vocabulary, id)}</span>
         }
     };
     let letters = writing.draws.iter().map(letter).collect_view();

@@ -15,7 +15,7 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
     course::{ChapterFrame, Lab, StageView, further, use_lab, use_setting},
-    figures::token,
+    figures::{power_of_ten, token},
     questions::{Answered, use_answer, use_fixed_answer},
     reactive::memo,
     teaching::{Live, live},
@@ -147,6 +147,15 @@ fn named(vocabulary: &[String], id: u32) -> String {
 /// A token in a narrow place: `q`, `␣`.
 fn short(vocabulary: &[String], id: u32) -> String {
     vocabulary.get(id as usize).map_or_else(String::new, |token| token::short_mark(token, 2))
+}
+
+/// A probability: by its power of ten where four decimals would all be 0.
+fn chance(p: f64) -> String {
+    match p {
+        0.0 => "0".to_owned(),
+        5e-5.. => format!("{p:.4}"),
+        _ => power_of_ten(p, 2),
+    }
 }
 
 /// A surprise in nats, which may be infinite.

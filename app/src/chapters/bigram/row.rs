@@ -5,10 +5,10 @@ use std::sync::Arc;
 use leptos::{ev, prelude::*};
 use unroll_protocol::study::bigram::{NONE, Order, Row, View, ask, smoothed};
 
-use super::{code_point, named, short, table::is_reached, use_vocabulary};
+use super::{chance, code_point, named, short, table::is_reached, use_vocabulary};
 use crate::{
     course::{use_lab, use_provenance, use_setting},
-    figures::{Bar, BarsFigure, Hue, Slot, four_decimals, own, percent, power_of_ten},
+    figures::{Bar, BarsFigure, Hue, Slot, brief, four_decimals, own, percent, power_of_ten},
     questions::{use_answer, use_fixed_answer},
     reactive::memo,
     store::Store,
@@ -239,9 +239,7 @@ fn arithmetic(row: &Row, id: usize, vocabulary: &[String], reached: (bool, bool)
     let added = store.link.with(|link| link.bigram.k);
     let k = f64::from(added);
     let (count, total, v) = (row.counts[id], row.total, row.counts.len());
-    let probability = |k| {
-        smoothed(count, total, k, v).map_or_else(|| "unknown".to_owned(), |p| format!("{p:.4}"))
-    };
+    let probability = |k| smoothed(count, total, k, v).map_or_else(|| "unknown".to_owned(), chance);
     let largest = row.logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let sum: f64 = row.logits.iter().map(|&logit| f64::from(logit - largest).exp()).sum();
     let log_sum = f64::from(largest) + sum.ln();
@@ -263,10 +261,12 @@ fn arithmetic(row: &Row, id: usize, vocabulary: &[String], reached: (bool, bool)
                 </div>
             })}
             {reached.1.then(|| view! {
+                <div data-part="logits"><dt>"its logit"</dt><dd>{four_decimals(row.logits[id])}</dd></div>
                 <div data-part="logits">
                     <dt>"trained"</dt>
                     <dd>
-                        {power(row.logits[id].into())}" / "{power(log_sum)}{format!(" = {trained:.4}")}
+                        {power(row.logits[id].into())}
+                        {format!(" / {} (the row’s sum) = {}", brief(log_sum.exp()), chance(trained))}
                     </dd>
                 </div>
             })}
@@ -275,7 +275,9 @@ fn arithmetic(row: &Row, id: usize, vocabulary: &[String], reached: (bool, bool)
                     <dt>"gradient of its logit"</dt>
                     <dd>
                         {format!(
-                            "({trained:.4} − {share:.4}) · {total} / {} = {}",
+                            "({} − {}) · {total} / {} = {}",
+                            chance(trained),
+                            chance(share),
                             row.pairs,
                             gradient(trained, share, total, row.pairs),
                         )}

@@ -9,21 +9,23 @@ use unroll_protocol::{
 };
 
 use super::{
-    SmoothingField, code_point, named,
+    SmoothingField, chance, code_point, named,
     row::{GuessRow, PairChoice, PinnedRow, gradient, use_row, use_suggested_row},
     use_vocabulary,
 };
 use crate::{
     controls::ChoiceField,
     course::{use_lab, use_provenance, use_setting},
-    figures::{Matrix as Picture, MatrixFigure, ValueMap, canvas::use_size},
+    figures::{Matrix as Picture, MatrixFigure, ValueMap, canvas::use_size, scale::limit},
+    pointer::worded,
     questions::use_answer,
     reactive::memo,
     store::Store,
 };
 
-/// Differences of probabilities are drawn up to this.
-const LARGEST_DIFFERENCE: f32 = 0.25;
+/// Differences of probabilities are drawn up to the largest there is, but not beyond this: before any
+/// training a few are far larger than all others.
+const LARGEST_DIFFERENCE: f64 = 0.25;
 
 /// Where the matrix has less room than this, in CSS pixels, cells of every character would be too small for
 /// a finger: it has the most frequent characters alone.
@@ -34,7 +36,7 @@ const FEW: usize = 20;
 const NAMED_ROW: f64 = 12.75;
 const AROUND_ROWS: f64 = 186.0;
 
-/// The last beat that has the row guessed at.
+/// The beat that has the row guessed at. Until then it is hidden.
 const GUESSED_IN: u32 = 1;
 
 /// The matrix, and the row that was picked in it. `row_seen` is whether the row that the page suggests
@@ -97,6 +99,8 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
     let hidden = memo(move || place_of(suggested).filter(|_| is_open.get()));
     let shows_row =
         memo(move || !is_open.get() || (picked.get() && id_of(pinned) != id_of(suggested)));
+    // The first beat asks for something else.
+    let is_early = memo(move || store.link.with(|link| link.idea < GUESSED_IN));
     let picture = memo(move || {
         let matrix = matrix.get()?;
         let mut picture = vocabulary.with(|v| picture(&matrix, v, view.get(), k.get()));
@@ -110,7 +114,7 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
     let describe = Callback::new(move |(row, column, _): (usize, usize, f32)| {
         matrix.with(|m| {
             m.as_ref().map_or_else(String::new, |m| match hidden.get() == Some(row) {
-                true => "Guess first. Then this row is shown.".to_owned(),
+                true => "This row is hidden until you have guessed at it.".to_owned(),
                 false => {
                     let pairs = pinned.with(|row| row.as_ref().map(|row| row.pairs));
                     vocabulary.with(|v| reading(m, v, (row, column), view.get(), k.get(), pairs))
@@ -139,6 +143,20 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
             matrix.with(|m| m.as_ref()?.ids.iter().position(|&id| Some(id) == chosen.get()));
         place.get().zip(column).into_iter().collect::<Vec<_>>()
     });
+    // Only where the story asks for one of them.
+    let never = memo(move || {
+        let matrix = matrix.get().filter(|_| view.get() == View::Difference);
+        matrix.map_or_else(Vec::new, |matrix| {
+            let n = matrix.ids.len();
+            let cells = (0..n * n).map(|at| (at / n, at % n));
+            let is_never = |&(row, column): &(usize, usize)| {
+                matrix.counts[row * n + column] == 0
+                    && matrix.totals[row] > 0
+                    && hidden.get() != Some(row)
+            };
+            cells.filter(is_never).collect()
+        })
+    });
     let cut = move || {
         let shown = matrix.with(|m| m.as_ref().map(|m| m.ids.len()))?;
         let all = vocabulary.with(Vec::len);
@@ -154,7 +172,9 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
             format!("What follows each character, counted with {} added to each pair", k.get())
         }
         View::Trained => "What follows each character, by a trained table".to_owned(),
-        View::Difference => "Trained minus counted".to_owned(),
+        View::Difference => {
+            "Trained minus counted, up to the largest difference (dot: pair never seen)".to_owned()
+        }
     });
     view! {
         <div class="view-bar">
@@ -173,11 +193,15 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
                     describe=describe
                     row=place
                     marked=marked
+                    dotted=never
                     on_pick=pick
                 />
             </div>
             <div class="bigram-row" data-part="next">
-                {move || asks.get().then(|| view! { <GuessRow row=suggested seen=row_seen/> })}
+                {move || asks.get().then(|| match is_early.get() {
+                    true => view! { <p class="hint">{worded("Click a cell to see its whole row here.")}</p> }.into_any(),
+                    false => view! { <GuessRow row=suggested seen=row_seen/> }.into_any(),
+                })}
                 {move || shows_row.get().then(|| view! { <PinnedRow row=pinned/> })}
                 <p class="view-note" data-testid="bigram-cut">{cut}</p>
             </div>
@@ -231,8 +255,11 @@ fn picture(matrix: &Matrix, vocabulary: &[String], view: View, k: f32) -> Pictur
             View::Difference => trained - share(0.0),
         }
     };
+    let values: Vec<f32> = (0..n * n).map(|i| value(i / n, i % n)).collect();
     let (map, value_name) = if view == View::Difference {
-        (ValueMap::Signed { limit: LARGEST_DIFFERENCE }, "trained − counted")
+        let sizes = values.iter().filter(|value| value.is_finite()).map(|&value| value.into());
+        let limit = limit(sizes).min(LARGEST_DIFFERENCE) as f32;
+        (ValueMap::Signed { limit }, "trained − counted")
     } else {
         (ValueMap::Probability, "probability of the next character")
     };
@@ -241,7 +268,7 @@ fn picture(matrix: &Matrix, vocabulary: &[String], view: View, k: f32) -> Pictur
         column_axis: "next character".to_owned(),
         rows: labels.clone(),
         columns: labels,
-        values: (0..n * n).map(|i| value(i / n, i % n)).collect(),
+        values,
         map,
         value_name: value_name.to_owned(),
         absent: "nothing ever followed it".to_owned(),
@@ -270,7 +297,7 @@ fn reading(
     let (count, total) = (matrix.counts[row * n + column], matrix.totals[row]);
     let probability = |k| {
         counted(matrix, row, column, k, vocabulary.len())
-            .map_or_else(|| "unknown".to_owned(), |share| format!("{share:.4}"))
+            .map_or_else(|| "unknown".to_owned(), chance)
     };
     let mut said = format!(
         "After {}, {} came {count} of {total} times: {}.",
@@ -281,7 +308,7 @@ fn reading(
     match is_reached(view) {
         (_, true) => {
             let trained = matrix.trained.values[row * n + column];
-            said += &format!(" Trained {trained:.4}");
+            said += &format!(" Trained {}", chance(trained.into()));
             let share = counted(matrix, row, column, 0.0, vocabulary.len());
             said += &share.zip(pairs).map_or_else(String::new, |(share, pairs)| {
                 format!(", gradient {}", gradient(trained.into(), share, total, pairs))

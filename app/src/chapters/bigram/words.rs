@@ -45,9 +45,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "What was never seen is impossible",
-            text: "You would not call “the zebra yawned in German” impossible. Raw counts do, if the text lacks one of \
-                   its letter pairs. [Smoothing](smoothing) adds a little, k, to every count: unseen pairs gain, and \
-                   frequent pairs pay.\n\n\
+            text: "“The zebra yawned in German” is unlikely, not impossible. Raw counts call it impossible if one of \
+                   its letter pairs never occurs in the text. [Smoothing](smoothing) adds a little, k, to every \
+                   count: unseen pairs gain, frequent pairs pay.\n\n\
                    ! [Drag k up](>control-bigram-k). Which rows pale first, the frequent characters (top) or the \
                    rare ones (bottom)?",
             set: |link| (link.bigram.view, link.bigram.k) = (View::Smoothed, 0.1),
@@ -64,18 +64,23 @@ pub const SCRIPT: Script = Script {
                    train.\n\n\
                    Training may turn a logit into any number, above or below 0. Each training step moves all of them a \
                    little.",
-            set: |link| link.bigram.view = View::Trained,
+            // The pair that is asked about first.
+            set: |link| {
+                let bigram = &mut link.bigram;
+                (bigram.view, bigram.row, bigram.next) = (View::Trained, 't' as u32, 'h' as u32);
+            },
             asks: &["bigram"],
         },
         Beat {
             title: "It comes close, and never quite arrives",
-            text: "The picture is now trained minus counted: no color means that the two agree. As the table \
-                   trains, the colors fade until you can’t see any. “Replay” shows it again.\n\n\
-                   ! Press Train: which colors fade last? Then click the cell of a pair never seen: does its logit ever \
-                   stop falling?\n\n\
-                   + What is that pair’s probability?\n\n\
-                   Its count is 0. But its trained probability is e (about 2.718) to the power of its logit, divided \
-                   by the sum of such powers along its row.",
+            text: "The picture is now trained minus counted. As the two come closer, its scale shrinks, so that you \
+                   can still see what is left. A dot marks a pair that was never seen.\n\n\
+                   ! Press Train: which rows keep their color longest? Then [click a dot](>bigram-matrix-cells): does \
+                   its logit ever stop falling?\n\n\
+                   + Which rows, and how probable is the pair?\n\n\
+                   A row that leaves little choice needs one logit far above all others, and that takes many steps.\n\n\
+                   The pair’s count is 0. But its trained probability is e (about 2.718) to the power of its logit, \
+                   divided by the sum of such powers along its row.",
             set: |link| link.bigram.view = View::Difference,
             asks: &["bigram-never"],
         },
@@ -103,7 +108,7 @@ pub const SCRIPT: Script = Script {
                    pair. The average over a text is the [loss](loss), or [cross-entropy](cross-entropy). On the \
                    training text, at step {step}, it was {loss}.\n\n\
                    + What if a model knows nothing?\n\n\
-                   Then it gives each of the V characters a probability of 1/V, so its loss is ln V. Training \
+                   With V characters, it gives each a probability of 1/V, so its loss is ln V. Training \
                    makes the loss smaller.",
             set: |link| link.view = "sentence".into(),
             asks: &["bigram-uniform"],

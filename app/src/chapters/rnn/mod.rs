@@ -25,7 +25,7 @@ use crate::{
     course::{
         ChapterFrame, Lab, Sentence, StageView, further, use_lab, use_provenance, use_setting,
     },
-    figures::{Dash, Hue, Line, Lines, LinesFigure, Provenance, Slot, YScale},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Provenance, Slot, YScale, motion::is_still},
     questions::{Answered, use_answer},
     reactive::{effect, memo},
     store::Store,
@@ -191,7 +191,10 @@ fn UnrolledView(shared: Shared) -> impl IntoView {
     // About the edit there is another place for it.
     let problem =
         Signal::derive(move || shared.answered.problem.get().filter(|_| shared.edit.get() == 0));
-    let follows = memo(move || store.link.with(|link| link.idea == words::LOOP_IN));
+    // Around the loop: by itself where a beat tells of it, and whenever the learner asks.
+    let follows = RwSignal::new(false);
+    let idea = memo(move || store.link.with(|link| link.idea));
+    effect(move || follows.set(idea.get() == words::LOOP_IN && !is_still()));
     let field = NodeRef::new();
     let on_edit = Callback::new(move |t: usize| unroller::begin_edit(shared, t, field));
     let on_open = Callback::new(move |()| arithmetic::open(store));
@@ -206,7 +209,7 @@ fn UnrolledView(shared: Shared) -> impl IntoView {
                 {move || unroller::note(shared)}
             </p>
             <UnrolledFigure diagram columns at unit on_open on_edit on_matrix follows provenance=shared.provenance>
-                <Unroller shared length/>
+                <Unroller shared length follows/>
             </UnrolledFigure>
             <EditBar shared field/>
         </div>

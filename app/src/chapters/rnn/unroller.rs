@@ -5,7 +5,7 @@ use core::time::Duration;
 use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsCast;
 
-use super::Shared;
+use super::{Shared, words::LOOP_IN};
 use crate::{figures::token, reactive::memo};
 
 /// Milliseconds between two steps of playing.
@@ -35,6 +35,8 @@ pub fn Unroller(
     shared: Shared,
     /// Steps of the sentence.
     length: Memo<u32>,
+    /// Whether one goes around the loop. Until the story unrolls it, this is what plays.
+    follows: RwSignal<bool>,
 ) -> impl IntoView {
     let columns = shared.columns;
     let shown = memo(move || columns.get().min(length.get()));
@@ -43,6 +45,7 @@ pub fn Unroller(
         let (shown, length) = (columns.get().min(length.get()), length.get());
         (shown == 0, shown == length)
     });
+    let loops = memo(move || ends.get().0 && shared.store.link.with(|link| link.idea <= LOOP_IN));
     let playing = RwSignal::new(None::<IntervalHandle>);
     let stop = move || {
         if let Some(handle) = playing.try_update(Option::take).flatten() {
@@ -59,6 +62,10 @@ pub fn Unroller(
     let play = move |_| {
         if playing.with_untracked(Option::is_some) {
             stop();
+            return;
+        }
+        if loops.get_untracked() {
+            follows.update(|follows| *follows = !*follows);
             return;
         }
         if shown.get_untracked() == length.get_untracked() {
@@ -89,7 +96,10 @@ pub fn Unroller(
             "Fold back"
         </button>
         <button type="button" class="button" data-testid="rnn-play" on:click=play>
-            {move || if playing.with(Option::is_some) { "Stop" } else { "Play" }}
+            {move || {
+                let plays = playing.with(Option::is_some) || (follows.get() && loops.get());
+                if plays { "Stop" } else { "Play" }
+            }}
         </button>
         <label class="rnn-scrub">
             <span class="visually-hidden">"Steps unrolled"</span>

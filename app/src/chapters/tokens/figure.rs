@@ -9,7 +9,7 @@ use crate::{
     controls::{SliderField, grouped},
     course::{Sentence, use_provenance},
     figures::{
-        Dash, Hue, Line, Lines, LinesFigure, Stroke,
+        Dash, Hue, Line, Lines, LinesFigure,
         scroll::{self, Land, place_in},
         token::mark,
     },
@@ -93,7 +93,7 @@ fn Decoded(shown: Shown) -> impl IntoView {
                 return None;
             }
             Some(if unknown.is_empty() {
-                "Put together, each row is your sentence again. Same token, same color; some tokens share one."
+                "Put together, each row is your sentence again. Same token, same color. But colors repeat: trust the id."
                     .to_owned()
             } else {
                 format!(
@@ -203,12 +203,6 @@ fn bring_pair_into_sight() -> Option<()> {
 /// Ends of the axis of merges before the last, which is at as many as there can be.
 const ENDS: [f64; 2] = [60.0, 150.0];
 
-/// What a merge adds or takes: `+1`, `−158`.
-fn by(change: f64) -> String {
-    let sign = if change < 0.0 { '−' } else { '+' };
-    format!("{sign}{}", grouped(change.abs() as u64))
-}
-
 /// Tokens of the text and size of the vocabulary against merges.
 #[component]
 fn Curves(shown: Shown) -> impl IntoView {
@@ -242,19 +236,10 @@ fn Curves(shown: Shown) -> impl IntoView {
                     points.iter().map(|point| point.1).fold(0.0, f64::max) * 1.05,
                 )
             };
-            let latest = match points[..] {
-                [.., before, after] => {
-                    let name = format!("last merge: {}", by(after.1 - before.1));
-                    let line = Line::new(name, hue, Dash::Solid, vec![after]);
-                    Some(Line { stroke: Stroke::Marked, ..line })
-                }
-                _ => None,
-            };
-            let whole = Line::new(name, hue, Dash::Solid, points);
             Lines {
                 x_label: "merges".to_owned(),
                 y_label,
-                series: core::iter::once(whole).chain(latest).collect(),
+                series: vec![Line::new(name, hue, Dash::Solid, points)],
                 x_range: Some((0.0, end)),
                 y_range: (top > low).then_some((low, top)),
                 ..Lines::default()
@@ -267,9 +252,15 @@ fn Curves(shown: Shown) -> impl IntoView {
     let vocabulary = lines("ids", Hue::Weight, true, |levels, made, _| {
         f64::from(levels.bytes.vocabulary) + made as f64
     });
+    let title = Signal::derive(move || {
+        let last = shown.levels.with(|l| l.as_ref().and_then(|l| Some(l.merges.last()?.count)));
+        let by =
+            last.map_or_else(String::new, |by| format!(": −{} by the last merge", grouped(by)));
+        format!("Tokens of the text{by}")
+    });
     view! {
         <div class="view-split tokens-curves">
-            <LinesFigure name="tokens-count" title="Tokens of the text" lines=tokens provenance/>
+            <LinesFigure name="tokens-count" title lines=tokens provenance/>
             <LinesFigure name="tokens-vocabulary" title="Size of the vocabulary" lines=vocabulary provenance/>
         </div>
     }

@@ -21,7 +21,7 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "Around 2015, networks that translated knew a fixed list of words, and any other word came out \
+            text: "Around 2015, translation networks knew a fixed list of words, and any other word came out \
                    as “unknown.” In 2016 Sennrich, Haddow and Birch built words from frequent pieces, so any \
                    word could be written. Such a piece of text is a [token](token).\n\n\
                    ! Press “Merge until your sentence changes.”",
@@ -30,10 +30,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A character is a number",
-            text: "The list of all tokens is the [vocabulary](vocabulary), and a token’s place on that list is its \
-                   **id**. In the simplest cut, each character is a token. Characters that never occur in the training \
-                   text share one id, **unknown**.\n\n\
-                   ! [Click a letter](>level-characters) that occurs twice: it has one id, so both places light up.\n\n\
+            text: "The list of all tokens is the [vocabulary](vocabulary), and a token’s place on it is its **id**. \
+                   In the simplest cut, each character is a token, and so is the **end** of a line. Characters \
+                   that the training text lacks share one id, **unknown**.\n\n\
+                   ! [Click a letter](>level-characters) that occurs twice: one id, so both places light up.\n\n\
                    + How many ids are there?\n\n\
                    The row of characters has {character-ids} ids here, and two of them are special. One stands for the \
                    end of a line. The other is unknown: the characters that share it can’t be told apart.",
@@ -42,9 +42,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A byte is a number too",
-            text: "A computer stores any text as bytes, numbers from 0 to 255, so 256 ids are enough for every \
-                   text in every language. The price is length: a character takes one to four bytes. \
-                   {price}\n\n\
+            text: "A computer stores any text as bytes, numbers from 0 to 255. So 256 ids, and one for the end, are \
+                   enough for every text in every language. The price is length: a character takes one to four \
+                   bytes. {price}\n\n\
                    ! [Type an é](>probe-input) and compare the rows.",
             set: |_| {},
             asks: &["tokens-bytes"],
@@ -52,11 +52,13 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Frequent pairs become one token",
             text: "[Byte-pair encoding](bpe) finds the two neighboring tokens that stand together most often in the \
-                   text, makes them one, and does it again. Here {merges} merges have shortened the text from \
-                   {text-bytes} byte tokens to {text-pairs}, but each adds an id to the vocabulary.\n\n\
+                   text, makes them one, and does it again. Here {merges} merges, most of them done for you, have \
+                   shortened the text from {text-bytes} byte tokens to {text-pairs}, but each adds an id to the \
+                   vocabulary.\n\n\
                    ! Press “Merge” and watch both curves.",
+            // The next pair is in the sentence that the Tales begin with.
             set: |link| {
-                link.tokens.merges = 40;
+                link.tokens.merges = 48;
                 link.view = "merges".into();
             },
             asks: &["tokens", "tokens-word"],
@@ -81,7 +83,7 @@ pub const SCRIPT: Script = Script {
             title: "Tokens that behave alike",
             text: "Every row is a point, and its numbers say where it lies. If two tokens are often followed by the \
                    same tokens, similar rows serve both well. So training tends to move their points closer together. \
-                   Much later, other differences dominate.\n\n\
+                   Train much longer, and other differences pull them apart.\n\n\
                    ! Look at the map: do vowels and consonants lie apart?\n\n\
                    + How does a row fit on a screen?\n\n\
                    A row has {width} numbers, but a screen has only two directions. So the map shows the two in which \
@@ -107,9 +109,8 @@ pub const SCRIPT: Script = Script {
             title: "A sentence is a product",
             text: "How [probable](probability) is a sentence? Multiply the probability of its first token by that \
                    of the second given the first, and so on: the **chain rule of probability**. A \
-                   [language model](language-model) gives the factors, including the **end token**’s. This model \
-                   reads byte pairs.\n\n\
-                   ! Point at each card: the product falls. Press Train: which factors grow?\n\n\
+                   [language model](language-model) gives each factor. The last belongs to the **end token**.\n\n\
+                   ! Point at each card: the product falls. Press Train: which factors grow, which shrink?\n\n\
                    + Why an end token, and why logarithms?\n\n\
                    Nobody says in advance how long a sentence will be, so the model must also say when it stops.\n\n\
                    The product soon gets tiny, so people add up the logarithms of the factors instead. The solid \

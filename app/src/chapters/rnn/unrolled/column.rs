@@ -10,7 +10,7 @@ use super::{
     layout::{Layout, Places},
 };
 use crate::{
-    figures::{Hue, token},
+    figures::{Hue, motion::is_still, token},
     reactive::memo,
 };
 
@@ -114,15 +114,16 @@ pub fn LoopView(
     let count = move || {
         // The first of the steps in it takes U from the column before.
         diagram.with(|d| match (d.length() - d.unrolled).saturating_sub(1) {
-            0 => String::new(),
-            1 => "once".to_owned(),
-            n => format!("{n} times"),
+            0 => [String::new(), String::new()],
+            1 => ["once ".to_owned(), "more".to_owned()],
+            n => [format!("{n} more "), "times".to_owned()],
         })
     };
     let right = move || layout.with(|l| l.strip_x() + l.strip_width());
     // How far the curve's ends stand from the strip's middle.
     let spread = move || layout.with(|l| (0.16 * l.strip_height).clamp(12.0, 64.0));
     let far = move || layout.with(|l| l.strip_x() + l.loop_reach());
+    let count_x = move || right() + 0.5 * far() + 4.0;
     let circle = memo(move || {
         let (right, mid, spread) = (right(), layout.get().strip_middle(), spread());
         // A curve reaches three quarters of the way to its handles; beyond it stands the label.
@@ -140,7 +141,7 @@ pub fn LoopView(
     // A new dot for each step: its way begins anew. The last state does not come back.
     let dot = move || {
         let length = diagram.with_untracked(|d| d.length());
-        lap.get().filter(|t| t + 1 < length).map(|_| {
+        lap.get().filter(|t| t + 1 < length && !is_still()).map(|_| {
             let way = circle.with(|(curve, _)| format!("offset-path: path(\"{curve}\")"));
             view! { <circle class="rnn-dot" r="7" style=way/> }
         })
@@ -166,7 +167,10 @@ pub fn LoopView(
                 <tspan class="rnn-now">{move || rest.get()[1].clone()}</tspan>
                 {move || rest.get()[2].clone()}
             </text>
-            <text class="rnn-small" x=move || right() + 0.5 * far() y=move || mid() + 1.7 * spread() + 1.5 * layout.get().text>{count}</text>
+            <text class="rnn-small" y=move || mid() + 1.7 * spread() + 1.5 * layout.get().text>
+                <tspan x=count_x>{move || count()[0].clone()}</tspan>
+                <tspan x=count_x dy="1.2em">{move || count()[1].clone()}</tspan>
+            </text>
         </g>
     }
     .into_any()

@@ -67,7 +67,7 @@ struct Place {
 /// `columns` is how many steps are unrolled, `at` the pinned step (0 is none) and `unit` its pinned
 /// unit, both counted from 1. `on_open` hears that the learner wants their arithmetic, `on_edit` of a
 /// click on an input, with its step from 0, `on_matrix` of one on a weight: `w`, `u` or `v`. A loop
-/// that nothing is unrolled of goes through the sentence once while one `follows` it.
+/// that nothing is unrolled of goes through the sentence once while one `follows` it, which ends then.
 #[component]
 pub fn UnrolledFigure(
     #[prop(into)] diagram: Signal<Diagram>,
@@ -77,7 +77,7 @@ pub fn UnrolledFigure(
     on_open: Callback<()>,
     on_edit: Callback<usize>,
     on_matrix: Callback<String>,
-    follows: Memo<bool>,
+    follows: RwSignal<bool>,
     #[prop(into)] provenance: Signal<Provenance>,
     children: Children,
 ) -> impl IntoView {
@@ -129,10 +129,11 @@ pub fn UnrolledFigure(
         Layout::new(width, height, unrolled, length.get(), edited.get())
     });
     let folded = memo(move || layout.get().folded);
-    let lap = use_lap(memo(move || follows.get() && unrolled.get() == 0), length);
+    let lap = use_lap(follows, memo(move || unrolled.get() == 0), length);
     let motion = use_own_motion::<Places>();
     let there = memo(move || Arc::new(Places::of(&layout.get(), length.get())));
     let places = memo(move || motion.toward(there.get()));
+    let moves = memo(move || !Arc::ptr_eq(&places.get(), &there.get()));
     // The columns in view, and a few beside them. Browsers lay out and paint even what is scrolled
     // away, which would be most of a long sentence.
     let near = memo(move || {
@@ -418,7 +419,7 @@ pub fn UnrolledFigure(
                             let width = l.width().floor();
                             format!("left:0;top:{strip_y}px;width:{width}px;height:{strip_height}px")
                         })></canvas>
-                    <svg class="rnn-diagram" width=move || layout.get().width() height=move || layout.get().height
+                    <svg class="rnn-diagram" class:rnn-moving=moves width=move || layout.get().width() height=move || layout.get().height
                         style:font-size=move || format!("{}px", layout.get().text) aria-hidden="true">
                         {column_box("rnn-hovered", Signal::derive(move || pointing.shown().map(|p| p.column)))}
                         {column_box("rnn-pinned", Signal::derive(move || {
