@@ -228,7 +228,7 @@ test("the check's answer is the largest weight of the live model", async (t) => 
   await eventually(async () => (await verdict.getAttribute("data-right")) === "true");
   // Before training the largest is chance.
   const early = await site.open(t, "?chapter=alignment&step=40");
-  await byId(early, "check-alignment").getByText("Train first").waitFor();
+  await byId(early, "check-alignment").getByText("The question comes as soon as").waitFor();
 });
 
 test("by keyboard alone: chips, a kept character, a cell", async (t) => {

@@ -382,9 +382,16 @@ test("odd sentences: empty, unknown, too long, the text of the learner", async (
   await eventually(async () => /of 6 answers/.test(await outcome(page)));
 });
 
+test("the beat on the GRU shows how much stays, and says how the count is kept", async (t) => {
+  const page = await open(t, "&idea=6");
+  assert(await byId(page, "gates-show-z").isChecked());
+  const story = () => byId(page, "beat-6").innerText();
+  await eventually(async () => /In this row, z is 0\.\d+ on average\. So (it keeps little|most of its count)/.test(await story()));
+});
+
 test("on a phone nothing slides sideways while gates are held", async (t) => {
   const page = await open(t, "&idea=5", { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
-  await eventually(async () => /^Choose a cell to hold/.test(await page.locator(".gates-foot > .view-note").textContent()));
+  await eventually(async () => /^Choose a cell to hold/.test(await byId(page, "gates-cells-readout").textContent()));
   const [all, seen] = await page.locator(".view").evaluate((view) => [view.scrollWidth, view.clientWidth]);
   assert.equal(all, seen);
 });

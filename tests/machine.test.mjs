@@ -86,9 +86,10 @@ test("one token goes through step by step, and is drawn and written", async (t) 
   await eventually(() => parameter(page, "machine-stage") === "next");
   const sentence = await byId(page, "probe-input").inputValue();
   await byId(page, "machine-on").click();
+  await eventually(async () => /so it is drawn\./.test(await byId(page, "machine-note").textContent()), "what was drawn is said");
   await eventually(async () => (await byId(page, "probe-input").inputValue()).length === sentence.length + 1, "it is written");
   const said = await byId(page, "machine-note").textContent();
-  const [, number, from, to] = said.match(/number is ([\d.]+)\. .+ from ([\d.]+) to ([\d.]+), so it was written\./).map(Number);
+  const [, number, from, to] = said.match(/number is ([\d.]+)\. .+ from ([\d.]+) to ([\d.]+), so it is drawn\./).map(Number);
   assert(from <= number && number <= to, said);
   await eventually(() => parameter(page, "machine-stage") === "embedding");
   // From the same sentence the same seed writes the same.
@@ -212,6 +213,13 @@ test("the beat about the lines shows them first of all", async (t) => {
   await eventually(async () => (await strong()) === 0, "a step is about its own part");
   await byId(page, "machine-back").click();
   await eventually(async () => (await strong()) === 24, "back on the whole way");
+});
+
+test("Page Down goes on with the story also from within the sentence", async (t) => {
+  const page = await open(t);
+  await byId(page, "probe-input").focus();
+  await page.keyboard.press("PageDown");
+  await eventually(() => parameter(page, "idea") === "1", "the next section");
 });
 
 test("any sentence has a picture or a clear sentence", async (t) => {

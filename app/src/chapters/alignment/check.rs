@@ -86,7 +86,8 @@ pub fn Check(page: Page) -> impl IntoView {
         let stands_out =
             |(_, _, row): &(String, usize, Vec<f32>)| row.iter().any(|weight| *weight >= FOUND);
         let is_early = asked.with(|asked| asked.as_ref().is_some_and(|asked| !stands_out(asked)));
-        is_early.then(|| "Train first: so far, no source character stands out.".to_owned())
+        is_early
+            .then(|| "The question comes as soon as one source character stands out.".to_owned())
     });
     let on_another = Callback::new(move |()| count.update(|count| *count += 1));
     view! {

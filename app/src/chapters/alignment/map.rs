@@ -297,8 +297,9 @@ struct Geometry {
 
 /// Smaller than this no cell becomes: the matrix scrolls instead.
 const LEAST: f64 = 11.0;
-/// How much longer than wide a cell may be, or wider than long.
+/// How much longer than wide a cell may be, or wider than long. On a phone the matrix takes all the width.
 const LONGEST: f64 = 1.5;
+const LONGEST_SMALL: f64 = 2.0;
 /// Wide enough for a percentage.
 const READABLE: f64 = 34.0;
 
@@ -320,13 +321,14 @@ impl Geometry {
         };
         let width = ((size.width - left - 3.0) / columns as f64).max(LEAST);
         let height = ((size.height - top - 3.0) / rows.max(most) as f64).max(LEAST);
+        let longest = if is_small { LONGEST_SMALL } else { LONGEST };
         Self {
             rows,
             columns,
             left,
             top,
-            width: width.min(LONGEST * height).floor(),
-            height: height.min(LONGEST * width).floor(),
+            width: width.min(longest * height).floor(),
+            height: height.min(longest * width).floor(),
         }
     }
 

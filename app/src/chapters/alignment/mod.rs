@@ -299,10 +299,10 @@ fn lives(page: Page) -> Vec<Live> {
             Some((most, row[most], lead))
         })
     };
-    let read = move |at: usize| {
+    let read = move |at: usize, early: &str| {
         let read = most(at).and_then(|(most, weight, lead)| {
             if lead < LEADS {
-                return Some("No character stands out yet.".to_owned());
+                return Some(early.to_owned());
             }
             let source = page.alignment.with(|a| Some(name_at(a.source.get(most)?, most)))?;
             Some(format!(
@@ -319,16 +319,19 @@ fn lives(page: Page) -> Vec<Live> {
         let found = most(0).is_some_and(|(most, weight, _)| most + 1 == length && weight >= FOUND);
         found && reverses.get()
     });
-    let first = memo(move || match learned.get() {
-        true => format!("{} The decoder has learned this.", read(0)),
-        false => read(0),
+    let first = memo(move || {
+        let read = read(0, "No character stands out yet.");
+        if learned.get() { read + " The decoder has learned this." } else { read }
     });
     let do_first = move || match learned.get() {
         true => "“Replay” to see how",
         false => "Train, and watch this change",
     };
     // The learner goes on from the second, letter by letter.
-    let second = memo(move || read(page.settings.with(|s| s.steps.max(2) as usize - 1)));
+    let second = memo(move || {
+        let at = page.settings.with(|s| s.steps.max(2) as usize - 1);
+        read(at, "Early in training they hardly change from step to step.")
+    });
     let on_line = memo(move || page.alignment.with(Alignment::on_line).filter(|_| reverses.get()));
     let line = move || {
         on_line.get().map_or_else(String::new, |share| {

@@ -130,7 +130,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "One step on, and another look",
             text: "One character is written, so the decoder’s [state s](#state query) has changed, and with it \
-                   the weights: early in training, only a little. {second} Each step mixes a vector of its own, \
+                   the weights. {second} Each step mixes a vector of its own, \
                    the [context c](#context value): the weighted sum of the encoder’s [states h](#annotation \
                    key). So no single vector must hold everything.\n\n\
                    ! Press “Next letter” to go on.\n\n\
@@ -303,16 +303,16 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "alignment-alpha",
             kind: Kind::FindError,
-            asks: "“The weight α is what the decoder asks with.” What is wrong?",
+            asks: "“The weight α is what goes into the small network.” What is wrong?",
             options: &[
                 (
-                    "The decoder asks with the context c.",
-                    "The context is what it gets in the end, after the weights are known.",
+                    "The context c goes in.",
+                    "The context is what comes of it all in the end, after the weights are known.",
                 ),
                 (
-                    "It asks with its state s. α is the softmax of the scores that s gets with each h.",
-                    "In the next chapter’s words the state s is the query. The weights are the answer to it: how \
-                     much to take from where.",
+                    "The states s and h go in. α is the softmax of the scores that come out.",
+                    "One score comes out for each h, and softmax turns the scores into weights: how much to take \
+                     from where.",
                 ),
                 (
                     "Nothing is wrong.",

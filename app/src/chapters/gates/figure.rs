@@ -6,7 +6,7 @@ use unroll_protocol::study::gates::{
 };
 
 use super::{
-    held::{EditBar, HeldList},
+    held::{EditBar, HeldList, says},
     state::{Gates, beyond, from_state, named, three},
     strips,
     sums::Pinned,
@@ -227,7 +227,7 @@ fn Cells(gates: Gates) -> impl IntoView {
     view! {
         <div class="view-fill gates-cells" class:gates-editing=gates.edit
             class:gates-crowded=move || gates.seen(is_crowded) == Some(true)>
-            <MatrixFigure name="gates-cells" title matrix describe marked=held
+            <MatrixFigure name="gates-cells" title matrix describe marked=held hint=Signal::derive(move || says(gates))
                 row=framed_row column=Signal::derive(move || gates.at.get())
                 on_pick=pick provenance=gates.provenance above=strips::known(gates) below=strips::sure(gates)/>
         </div>
@@ -302,7 +302,7 @@ pub fn Answers(gates: Gates) -> impl IntoView {
                     }
                     None => vec![now("as learned")],
                 };
-                let (x_label, y_label) = ("character".into(), "p(right)".into());
+                let (x_label, y_label) = ("character".into(), "p(right answer)".into());
                 let y_range = Some((0.0, 1.0));
                 Lines { x_label, y_label, series, y_range, ..Lines::default() }
             })

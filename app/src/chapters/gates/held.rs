@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use unroll_protocol::study::gates::Forced;
 
 use super::state::{Gates, named};
-use crate::{controls::ChoiceField, reactive::memo};
+use crate::{controls::ChoiceField, pointer::is_coarse, reactive::memo};
 
 /// Switches the edit mode; while it is on, how a click holds a gate.
 #[component]
@@ -24,7 +24,10 @@ pub fn EditBar(gates: Gates) -> impl IntoView {
             data-state=move || if edit.get() { "on" } else { "off" }>
             <button type="button" class="button" aria-pressed=move || edit.get().to_string()
                 data-testid="gates-edit" on:click=toggle>
-                {move || if edit.get() { "Done holding" } else { "Hold gates" }}
+                <span>
+                    {move || if edit.get() { "Done" } else { "Hold" }}
+                    <span class="gates-long">{move || if edit.get() { " holding" } else { " gates" }}</span>
+                </span>
             </button>
             <Show when=move || edit.get()>
                 <ChoiceField name="gates-hold"/>
@@ -35,11 +38,13 @@ pub fn EditBar(gates: Gates) -> impl IntoView {
     .into_any()
 }
 
-/// What a click on a cell does.
+/// What pointer and click do to a cell.
 pub fn says(gates: Gates) -> String {
     let shown = gates.shown.get();
     if !gates.edit.get() {
-        "Choose a cell to see how its number is made.".to_owned()
+        let tap = "Tap a cell to read it. Tap it again for the arithmetic.";
+        let click = "Point at a cell to read it; click it for the arithmetic.";
+        if is_coarse() { tap } else { click }.to_owned()
     } else if shown.opens() {
         "Choose a cell to hold that unit’s gate. Choose it again to let go.".to_owned()
     } else {

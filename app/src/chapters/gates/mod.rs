@@ -79,6 +79,7 @@ fn lives(gates: Gates) -> Vec<Live> {
         live("best", move || units::best(gates).unwrap_or_else(|| units::nothing(gates))),
         live("framed", move || units::framed(gates, Quantity::Forget)),
         live("framed-gru", move || units::framed(gates, Quantity::Update)),
+        live("way-gru", move || units::way_of_gru(gates).to_owned()),
         live("outcome", move || figure::outcome(gates).unwrap_or_else(|| "…".into())),
         live("memory", move || memory::longest(gates).unwrap_or_default()),
     ]

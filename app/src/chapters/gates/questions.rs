@@ -105,13 +105,7 @@ pub fn Guess(gates: Gates) -> impl IntoView {
     };
     view! {
         <GuessFirst id="gates-shut" question options answer explain on_right=use_right("gates-shut")>
-            <p>
-                {move || match shut(gates, answered, best, |shut| kept(shut.free, shut.outcomes[0])) {
-                    Some(kept) => format!("{:.0}% of the right answers stay right. ", 100.0 * kept),
-                    None => String::new(),
-                }}
-                "See it character by character in the figure:"
-            </p>
+            <p>"See it character by character in the figure:"</p>
             <button type="button" class="button" data-testid="gates-shut-it" on:click=hold>
                 {move || if is_held.get() { "Let it go" } else { "Hold it shut" }}
             </button>

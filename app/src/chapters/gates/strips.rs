@@ -73,7 +73,9 @@ pub fn sure(gates: Gates) -> ColumnStrip {
             gates.seen(|seen| bars(across, seen))
         };
         view! {
-            <span class="gates-strip-name">"right: p"</span>
+            <span class="gates-strip-name gates-strip-sure" style=move || format!("max-width:{:.0}px", across.read().left - 6.0)>
+                "p(right answer)"
+            </span>
             <svg class="gates-strip" aria-hidden="true" inner_html=bars></svg>
         }
         .into_any()

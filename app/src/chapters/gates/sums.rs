@@ -8,7 +8,6 @@ use unroll_protocol::study::gates::{CellChoice, GateSum, Quantity, Sums, Term};
 use super::circuit::{CircuitFigure, gate_hue};
 use super::{
     figure::{Quantities, part, row_name},
-    held::says,
     state::{Gates, three},
     units::follows,
 };
@@ -95,7 +94,7 @@ fn place(gates: Gates, at: usize) -> Option<String> {
     Some(format!(" at {}", token::name_at(&character, at)))
 }
 
-/// What is pinned, with what made it in one line, or what a click does.
+/// What is pinned, with what made it in one line.
 #[component]
 pub fn Pinned(gates: Gates) -> impl IntoView {
     let what = move || {
@@ -109,8 +108,7 @@ pub fn Pinned(gates: Gates) -> impl IntoView {
     let to_circuit = move |_| gates.store.link.update(|l| l.view = "circuit".into());
     let close = move |_| gates.store.link.update(|l| l.gates.at = 0);
     view! {
-        <Show when=move || gates.at.get().is_some()
-            fallback=move || view! { <p class="view-note">{move || says(gates)}</p> }>
+        <Show when=move || gates.at.get().is_some()>
             <p class="gates-pinned" data-testid="gates-pinned">
                 <b>{what}</b> <span>{move || follows(gates)}</span> " " <span>{made}</span>
                 <button type="button" class="gates-link" data-testid="gates-to-circuit" on:click=to_circuit>

@@ -46,12 +46,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The forget gate keeps it",
-            text: "The doors that guard c are called [gates](gate): numbers from 0, shut, to 1, open. The [forget \
-                   gate](#forget-gate weight) f says how much of c stays. The stronger the color, the more open the \
-                   gate. {framed}\n\n\
-                   An open gate alone can’t count.\n\n\
-                   ! [Press another open row](>gates-cells-cells), and read its correlation r: does that unit \
-                   count?\n\n\
+            text: "The doors that guard c are [gates](gate): numbers from 0, shut, to 1, open. The [forget \
+                   gate](#forget-gate weight) f says how much of c stays. The stronger the color, the more open. \
+                   {framed}\n\n\
+                   An open gate only keeps. To count, something must also be added.\n\n\
+                   ! [Press another open row](>gates-cells-cells): by its correlation r, does it count?\n\n\
                    + Why would a network want to forget?\n\n\
                    The first LSTM had no such gate, and on a long stream of input its cells could grow without \
                    limit. So in 2000 Gers, Schmidhuber and Cummins added a way to forget.",
@@ -109,9 +108,9 @@ pub const SCRIPT: Script = Script {
             title: "Two gates can be enough",
             text: "In 2014 Cho and others built a simpler cell, later named **gated recurrent unit** (**GRU**), \
                    with no [cell state](cell-state). Its [update gate](#update-gate weight) z is the share of the \
-                   old [hidden state](hidden-state) h that stays. Where little stays, a candidate n, made from h, \
-                   must carry the count. {framed-gru}\n\n\
-                   ! Press z: is the framed row open?\n\n\
+                   old [hidden state](hidden-state) h that stays. The rest is a candidate n, made from h. {framed-gru} \
+                   {way-gru}\n\n\
+                   ! [Press the most open row](>gates-cells-cells): does its unit count?\n\n\
                    + The other gate, and how long a memory lasts\n\n\
                    The rest of h, the share 1 − z, comes from n. The [reset gate](#reset-gate key) r says how much of \
                    the old h goes into n.\n\n\
@@ -121,7 +120,7 @@ pub const SCRIPT: Script = Script {
             set: |link| {
                 set(link, |s| {
                     s.cell = CellChoice::Gru;
-                    s.shown = Quantity::Hidden;
+                    s.shown = Quantity::Update;
                 });
             },
             asks: &["gates-gru"],

@@ -120,6 +120,20 @@ pub fn framed(gates: Gates, keeper: Quantity) -> String {
     framed.flatten().unwrap_or_default()
 }
 
+/// How the framed unit of a GRU keeps its count, or not.
+pub fn way_of_gru(gates: Gates) -> &'static str {
+    let unit = gates.unit.get();
+    let mean = gates.units(|units| {
+        let (_, means) = units.means.iter().find(|(gate, _)| *gate == Quantity::Update)?;
+        means.get(unit).copied()
+    });
+    match mean.flatten() {
+        None => "",
+        Some(mean) if mean < 0.5 => "So it keeps little, and n writes the count anew each time.",
+        Some(_) => "So most of its count stays from step to step.",
+    }
+}
+
 pub fn nothing(gates: Gates) -> String {
     if gates.units(|_| ()).is_none() {
         return "The model is still being built.".into();

@@ -620,7 +620,17 @@ impl<'a> Build<'a> {
         row: impl Fn(&Self, usize, f32) -> Option<(Shown<'a>, Vec<f32>)>,
     ) -> Option<()> {
         self.items.push(Item::Heads(heads.to_vec(), String::new()));
-        let (keys, all) = self.keys(self.rows(after), by)?;
+        let (mut keys, all) = self.keys(self.rows(after), by)?;
+        // A sentence gives way where only for it not all keys have room.
+        let words = self.items.iter().position(|item| matches!(item, Item::Words(_)));
+        if let Some(at) = words.filter(|_| keys.len() < all) {
+            let said = self.items.remove(at);
+            if self.rows(after) < all {
+                self.items.insert(at, said);
+            } else {
+                keys = self.keys(all, by)?.0;
+            }
+        }
         if let Some(Item::Heads(_, rest)) = self.items.last_mut()
             && keys.len() < all
         {
@@ -702,7 +712,7 @@ impl<'a> Build<'a> {
         let (mix, joined) = (self.of(Part::Mix, row)?, self.of(Part::Attention, row)?);
         self.title("The values, each times its weight");
         if !self.is_low() {
-            self.say("Their sum is the mix. The heads’ mixes are joined and multiplied by the output matrix Wᴼ.");
+            self.say("Their sum is the mix. The joined mixes, times Wᴼ, go onto the line.");
         }
         let after = if self.is_low() { STRIP } else { 2.0 * STRIP };
         if self.detail < Detail::Least {

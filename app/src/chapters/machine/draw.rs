@@ -69,8 +69,11 @@ const SMALLEST: f64 = 12.0;
 const LONGEST_NAME: usize = 8;
 /// Rows closer than this have no room for letters one above the other.
 const CLOSE: f64 = 11.5;
-/// The room in which the row that is followed turns to what comes next.
+/// How round the row that is followed turns to what comes next.
 const TURN: f64 = 16.0;
+/// Above the list of the next tokens: its name's letters, and where what comes back to the text begins.
+const LIST_NAME: f64 = 8.0;
+const ABOVE_LIST: f64 = 24.0;
 /// The widest of the bands from the values.
 const WIDEST_BAND: f64 = 10.0;
 
@@ -153,6 +156,14 @@ fn panels(pen: &mut Pen, scene: &Scene, way: Way) {
             format!("block {}", block + 1)
         };
         pen.text(Hue::Muted, true, (column.middle(), top + 16.0), Anchor::Middle, &name);
+        let heads = match shape.heads {
+            1 => "1 head".to_owned(),
+            heads => format!("{heads} heads"),
+        };
+        if shape.heads > 0 && column.width > text_width(&heads, FONT) {
+            let above = (column.middle(), scene.folded_maps(*column).0 - 6.0);
+            pen.text(Hue::Muted, false, above, Anchor::Middle, &heads);
+        }
         end(pen);
     }
 }
@@ -168,11 +179,19 @@ fn rows(pen: &mut Pen, scene: &Scene, way: Way) {
     end(pen);
     let y = scene.middle(way.row);
     let into_list = if way.has(Part::Next, scene) {
-        // To the first line of its list, and along all of it.
-        let (turn, first) = (to - TURN, scene.bar(0));
-        let middle = to - TURN / 2.0;
-        let last = scene.bar(BARS - 1);
-        format!("H{turn:.1}C{middle:.1} {y:.1} {middle:.1} {first:.1} {to:.1} {first:.1}V{last:.1}")
+        // Up or down to its list, and along all of it.
+        let (first, last) = (scene.bar(0), scene.bar(BARS - 1));
+        let turned = |by: f64, end: f64| {
+            let (from, then) = (to - TURN, y + by.clamp(-TURN, TURN));
+            format!("H{from:.1}Q{to:.1} {y:.1} {to:.1} {then:.1}V{end:.1}")
+        };
+        if y > last {
+            turned(last - y, first)
+        } else if y < first {
+            turned(first - y, last)
+        } else {
+            format!("H{to:.1}M{to:.1} {first:.1}V{last:.1}")
+        }
     } else {
         format!("H{reached:.1}")
     };
@@ -198,6 +217,32 @@ fn rows(pen: &mut Pen, scene: &Scene, way: Way) {
             );
         }
         end(pen);
+    }
+    if way.lines {
+        added(pen, scene);
+    }
+}
+
+/// What each plus sign adds, below the last one, or above the names where small maps stand there.
+fn added(pen: &mut Pen, scene: &Scene) {
+    let shape = scene.shape;
+    let parts = [
+        (shape.positions, "+ position"),
+        (shape.attention, "+ attention"),
+        (shape.feed_forward, "+ feed-forward"),
+    ];
+    let names: Vec<&str> = parts.iter().filter(|part| part.0).map(|part| part.1).collect();
+    let room = |(&sum, name): (&f64, &&str)| {
+        let wide = 1.06 * text_width(name, FONT);
+        (sum - wide / 2.0, wide)
+    };
+    let wanted: Vec<(f64, f64)> = scene.sums.iter().zip(&names).map(room).collect();
+    let lefts = on_one_line(&wanted, NAMES_FROM, scene.panel.1.max(scene.view));
+    let maps = scene.panel.0..scene.heads.last().map_or(scene.panel.0, |map| map.0 + map.2);
+    let is_free = !lefts.iter().any(|left| maps.contains(left));
+    let y = if is_free { scene.rows_end() + 15.0 } else { scene.top - 38.0 };
+    for (left, name) in lefts.into_iter().zip(names) {
+        pen.text(Hue::Hidden, true, (left, y), Anchor::Start, name);
     }
 }
 
@@ -251,8 +296,8 @@ fn headings(pen: &mut Pen, scene: &Scene, way: Way) {
     let named: Vec<Column> = scene
         .columns
         .iter()
-        // What tokens are can be seen.
-        .filter(|column| !matches!(column.part, Part::Tokens | Part::Folded(_)))
+        // What tokens are can be seen; the list of the next ones has its name directly over it.
+        .filter(|column| !matches!(column.part, Part::Tokens | Part::Folded(_) | Part::Next))
         .copied()
         .collect();
     let names: Vec<Vec<&str>> = named.iter().map(|column| words(column.part)).collect();
@@ -260,17 +305,20 @@ fn headings(pen: &mut Pen, scene: &Scene, way: Way) {
     let lefts = on_one_line(&wanted, NAMES_FROM, scene.width);
     for (((column, words), left), wanted) in named.iter().zip(&names).zip(lefts).zip(&wanted) {
         group(pen, way.has(column.part, scene));
-        let (anchor, x) = match column.part {
-            Part::Next => (Anchor::Start, left),
-            _ => (Anchor::Middle, left + wanted.1 / 2.0),
-        };
+        let x = left + wanted.1 / 2.0;
         for (line, word) in words.iter().rev().enumerate() {
             let y = scene.top - 8.0 - 13.0 * line as f64;
-            pen.text(hue(column.part), true, (x, y), anchor, word);
+            pen.text(hue(column.part), true, (x, y), Anchor::Middle, word);
         }
         if let Some((x, shape)) = shape_of(scene, column) {
             pen.text(Hue::Muted, false, (x, scene.foot() + 16.0), Anchor::Middle, &shape);
         }
+        end(pen);
+    }
+    if let Some(next) = scene.column(Part::Next) {
+        group(pen, way.has(Part::Next, scene));
+        let (at, name) = ((next.x + 6.0, scene.list - LIST_NAME), Part::Next.name());
+        pen.text(hue(Part::Next), true, at, Anchor::Start, name);
         end(pen);
     }
 }
@@ -287,8 +335,7 @@ fn words(part: Part) -> Vec<&'static str> {
 fn name_room(column: &Column, words: &[&str]) -> (f64, f64) {
     // They are bold.
     let wide = words.iter().map(|word| 1.06 * text_width(word, FONT)).fold(0.0, f64::max);
-    let left = if column.part == Part::Next { column.x } else { column.middle() - wide / 2.0 };
-    (left, wide)
+    (column.middle() - wide / 2.0, wide)
 }
 
 /// Where names begin that would like to begin there and are so wide: in their order, none in
@@ -344,9 +391,9 @@ fn loop_back(pen: &mut Pen, scene: &Scene, way: Way) {
         return;
     };
     group(pen, way.has(Part::Next, scene));
-    // From above the list, beside the column's name.
-    let (from, to, y) = (next.x + 52.0, text.middle(), 9.0);
-    let (start, tip) = (scene.bar(0) - 14.0, scene.top - 8.0);
+    // From above the list and its name.
+    let (from, to, y) = (next.x + 38.0, text.middle(), 9.0);
+    let (start, tip) = (scene.list - ABOVE_LIST, scene.top - 8.0);
     let path = format!(
         "M{from:.1} {start:.1}V{:.1}Q{from:.1} {y} {:.1} {y}H{:.1}Q{to:.1} {y} {to:.1} {:.1}V{tip:.1}m-4 -6l4 6l4 -6",
         y + 8.0,

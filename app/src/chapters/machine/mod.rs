@@ -12,6 +12,7 @@ mod scene;
 mod sizes;
 mod words;
 
+use core::time::Duration;
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -26,7 +27,7 @@ use super::{
     gpt::{SETTINGS, use_model_name},
 };
 use crate::{
-    controls::{TokenField, grouped, use_probe},
+    controls::{Timer, TokenField, grouped, use_probe, use_timer},
     course::{ChapterFrame, StageView, further, use_part, use_provenance, use_right, use_setting},
     fetched::fetched,
     figures::{Slot, token},
@@ -60,9 +61,14 @@ struct Page {
     context: Memo<Option<u32>>,
     /// What was drawn last, as a sentence, and after which text.
     drawn: RwSignal<Option<(String, String)>>,
+    /// Until what was drawn at the last step is written.
+    held: Timer,
     /// Whether the picture is wider than its room.
     narrow: RwSignal<bool>,
 }
+
+/// So long what was drawn is on show beside the shares that it was drawn from.
+const HELD: Duration = Duration::from_secs(2);
 
 /// The rows that are read where the setting has no number: as many as can be told apart at a glance.
 const ROWS: u32 = 16;
@@ -152,8 +158,8 @@ impl Page {
                     .with(|link| link.idea == words::LINES && link.machine.stage == Stage::Whole)
             }),
         };
-        let page =
-            Self { store, pass, choice, blocks, context, drawn: RwSignal::new(None), narrow };
+        let (drawn, held) = (RwSignal::new(None), use_timer());
+        let page = Self { store, pass, choice, blocks, context, drawn, held, narrow };
         // Bands of one width show nothing: the beat about them begins with the head that differs most.
         let about_bands = memo(move || store.link.with(|link| link.idea == words::BANDS));
         effect_with_last(move |chosen: Option<bool>| {
@@ -171,25 +177,57 @@ impl Page {
         page
     }
 
-    /// Draws the next character and puts it after the text.
-    fn write(self) {
-        let Some(pass) = self.pass.answer.get_untracked() else { return };
+    /// Draws the next token: what is to be said of it, the text, and the text with it.
+    fn draw(self) -> Option<[String; 3]> {
+        let pass = self.pass.answer.get_untracked()?;
         let text = self.store.probe.get_untracked();
         // The answer may still be about the text before.
         if pass.text != text {
-            return;
+            return None;
         }
         let seed = self.store.link.with_untracked(|link| link.seed);
-        let Some(drawn) = next::draw(&pass, seed, &text) else { return };
-        let next::Draw { token, number, from, to } = drawn;
+        let next::Draw { token, number, from, to } = next::draw(&pass, seed, &text)?;
         let said = format!(
-            "The random number is {number:.4}. {} has the stretch from {from:.4} to {to:.4}, so it was written.",
+            "The random number is {number:.4}. {} has the stretch from {from:.4} to {to:.4}, so it is drawn.",
             quoted(&token)
         );
-        let text = self.store.appended(&text, &token);
-        self.drawn.set(Some((said, text.clone())));
+        let longer = self.store.appended(&text, &token);
+        Some([said, text, longer])
+    }
+
+    /// Says what was drawn of this text.
+    fn say(self, said: String, text: String) {
+        self.drawn.set(Some((said, text)));
         self.choice.row.set(0);
-        self.store.set_probe(text);
+    }
+
+    /// Draws the next token and puts it after the text.
+    fn write(self) {
+        self.held.stop();
+        if let Some([said, _, text]) = self.draw() {
+            self.say(said, text.clone());
+            self.store.set_probe(text);
+        }
+    }
+
+    /// Draws the next token, lets it be read, puts it after the text, and begins with that.
+    fn write_slowly(self) {
+        let stage = self.choice.stage;
+        // Who presses again does not wait.
+        if self.held.is_running() {
+            self.write();
+            return stage.set(Stage::Embedding);
+        }
+        let Some([said, text, longer]) = self.draw() else { return stage.set(Stage::Embedding) };
+        self.say(said.clone(), text.clone());
+        self.held.start(HELD, move || {
+            let is_there = self.store.probe.with_untracked(|probe| *probe == text);
+            if is_there && stage.get_untracked() == Stage::Next {
+                self.say(said, longer.clone());
+                self.store.set_probe(longer);
+                stage.set(Stage::Embedding);
+            }
+        });
     }
 
     /// One stage further; after the last the character is written, and the next token begins.
@@ -197,10 +235,7 @@ impl Page {
         match place_of(self.choice.stage.get_untracked()) {
             at if at >= Stage::ALL.len() => self.choice.stage.set(Stage::Embedding),
             at if at + 1 < Stage::ALL.len() => self.choice.stage.set(Stage::ALL[at + 1]),
-            _ => {
-                self.write();
-                self.choice.stage.set(Stage::Embedding);
-            }
+            _ => self.write_slowly(),
         }
     }
 
@@ -303,7 +338,8 @@ fn Gpt(page: Page) -> impl IntoView {
                 <Steps page/>
             </div>
             <div class="machine-said">
-                <p class="view-note machine-note" role="status" data-testid="machine-note">{move || note(page)}</p>
+                <p class="view-note machine-note" class:machine-drawn=move || drawn(page).is_some() role="status"
+                    data-testid="machine-note">{move || note(page)}</p>
                 <More page/>
             </div>
             <MachineFigure pass architecture choice=page.choice blocks=page.blocks narrow=page.narrow provenance=use_provenance()/>
@@ -311,22 +347,24 @@ fn Gpt(page: Page) -> impl IntoView {
     }
 }
 
-/// What is left out, what is wrong, or what was drawn.
+/// What was drawn of the text on show.
+fn drawn(page: Page) -> Option<String> {
+    let (said, text) = page.drawn.get()?;
+    page.store.probe.with(|probe| *probe == text).then_some(said)
+}
+
+/// What is wrong, what was drawn, or what is left out: one line, so that the picture keeps its height.
 fn note(page: Page) -> String {
-    if let Some(problem) = page.pass.problem.get() {
-        return problem;
+    if let Some(said) = page.pass.problem.get().or_else(|| drawn(page)) {
+        return said;
     }
-    let drawn = page.drawn.get().filter(|(_, text)| page.store.probe.with(|probe| probe == text));
-    let dropped = page.pass.read(|pass| pass.dropped).unwrap_or_default();
-    let dropped = (dropped > 0).then(|| {
-        let rows = page.pass.read(|pass| pass.tokens.len()).unwrap_or_default();
-        format!(
+    match page.pass.read(|pass| (pass.dropped, pass.tokens.len())) {
+        Some((dropped, rows)) if dropped > 0 => format!(
             "The machine reads only the last {rows} {}s here, and leaves out {dropped} before them.",
             page.store.tokens().unit()
-        )
-    });
-    let said = [drawn.map(|(said, _)| said), dropped];
-    said.into_iter().flatten().collect::<Vec<_>>().join(" ")
+        ),
+        _ => String::new(),
+    }
 }
 
 /// Has the machine read more of the text than fits at a glance, or less again.

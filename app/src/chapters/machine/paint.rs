@@ -9,7 +9,7 @@ use super::{
     callout::Callout,
     cells::{Cells, cells},
     draw::{Way, flow, ground, hue},
-    scene::{Part, Scene, Shape},
+    scene::{MAPS_GAP, Part, Scene, Shape},
 };
 use crate::figures::pen::FACE;
 use crate::figures::{
@@ -33,13 +33,11 @@ pub fn small_maps(scene: &Scene) -> Vec<SmallMap> {
         .enumerate()
         .map(|(head, &(x, y, side))| (open, head, [x, y, side]))
         .collect();
-    let count = scene.shape.heads;
     for column in &scene.columns {
         let Part::Folded(block) = column.part else { continue };
-        let room = (scene.foot() - scene.top) / count.max(1) as f64;
-        let side = (column.width - 8.0).min(room - 6.0).max(4.0);
-        for head in 0..count {
-            let y = scene.top + room * head as f64 + 3.0;
+        let (top, side) = scene.folded_maps(*column);
+        for head in 0..scene.shape.heads {
+            let y = top + (side + MAPS_GAP) * head as f64;
             maps.push((block, head, [column.middle() - side / 2.0, y, side]));
         }
     }

@@ -48,7 +48,10 @@ pub fn hit(scene: &Scene, pass: &Pass, (x, y): (f64, f64)) -> Option<Place> {
         return Some(Place::Name(column.part));
     }
     if column.part == Part::Next {
-        return Some(Place::Number(Part::Next, 0, scene.bar_at(y)?));
+        return match scene.bar_at(y) {
+            Some(at) => Some(Place::Number(Part::Next, 0, at)),
+            None => (y < scene.list).then_some(Place::Name(Part::Next)),
+        };
     }
     if y > scene.foot() {
         // The shapes.

@@ -169,7 +169,7 @@ pub struct Scene {
     /// Left and right of the bars behind the names of the next tokens.
     pub bars: (f64, f64),
     /// Top of the list of the next tokens.
-    list: f64,
+    pub list: f64,
     /// From one of them to the next.
     bar_pitch: f64,
 }
@@ -195,6 +195,9 @@ const TOP: f64 = 74.0;
 /// The small maps of the heads, below the rows; less where the rows need the room.
 const MAPS: f64 = 58.0;
 const LEAST_MAPS: f64 = 30.0;
+/// Round those of a folded block: between them, and above them for their name.
+pub(super) const MAPS_GAP: f64 = 4.0;
+const MAPS_NAME: f64 = 18.0;
 /// In a narrow picture: large enough for a finger.
 const NARROW_MAPS: f64 = 42.0;
 /// Shapes and the bar of the parameters.
@@ -312,14 +315,29 @@ impl Scene {
         scene
     }
 
-    /// The next tokens listed beside the row that they follow, or as near to it as lets the list stay
-    /// whole.
+    /// The next tokens listed half-way down, where the whole picture is in sight. Where it is not, beside the
+    /// row that they follow, or as near to it as lets the list stay whole.
     pub fn following(mut self, row: usize) -> Self {
-        let last = self.height - BELOW_LIST - self.bar_pitch * BARS as f64;
-        let before = if self.is_scrolled() { BARS as f64 - 0.5 } else { 0.5 };
-        let beside = self.middle(row) - self.bar_pitch * before;
-        self.list = beside.min(last).max(self.top);
+        let high = self.bar_pitch * BARS as f64;
+        let wanted = if self.is_scrolled() {
+            self.middle(row) + self.bar_pitch / 2.0 - high
+        } else if self.height > self.seen + 1.0 {
+            self.middle(row) - self.bar_pitch / 2.0
+        } else {
+            (self.top + self.rows_end() - high) / 2.0
+        };
+        self.list = wanted.min(self.height - BELOW_LIST - high).max(self.top);
         self
+    }
+
+    /// Top of the first small map of a folded block, and the side of each: one group, half-way down, so that
+    /// none seems to belong to the row beside it.
+    pub fn folded_maps(&self, column: Column) -> (f64, f64) {
+        let count = self.shape.heads.max(1) as f64;
+        let room = self.foot() - self.top - MAPS_NAME;
+        let side = (column.width - 8.0).min(room / count - MAPS_GAP).max(4.0);
+        let spare = room - count * (side + MAPS_GAP);
+        (self.top + MAPS_NAME + spare.max(0.0) / 2.0, side)
     }
 
     /// Whether the room is too narrow for the picture.
@@ -551,8 +569,12 @@ mod tests {
         }
         let embedded = Scene::new(shape(16, 2, 4), (676.0, 304.0));
         assert!(embedded.width == 676.0 && embedded.height <= 304.0, "{}", embedded.height);
+        // Half-way down, whatever row is followed; beside it where not all rows are seen at once.
         let scene = Scene::new(shape(16, 2, 4), (1000.0, 600.0)).following(4);
-        assert_eq!(scene.bar(0), scene.middle(4));
+        let middle = (scene.top + scene.rows_end()) / 2.0;
+        assert!(((scene.bar(0) + scene.bar(BARS - 1)) / 2.0 - middle).abs() < 1e-9);
+        let long = Scene::new(shape(64, 2, 4), (1000.0, 300.0)).following(4);
+        assert_eq!(long.bar(0), long.middle(4));
     }
 
     #[test]
