@@ -31,12 +31,12 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A character is a number",
             text: "The list of all tokens is the [vocabulary](vocabulary), and a token’s place on it is its **id**. \
-                   In the simplest cut, each character is a token, and so is the **end** of a line. Characters \
-                   that the training text lacks share one id, **unknown**.\n\n\
+                   In the simplest cut, each character is a token, and so is the **end** of a line.\n\n\
                    ! [Click a letter](>level-characters) that occurs twice: one id, so both places light up.\n\n\
                    + How many ids are there?\n\n\
                    The row of characters has {character-ids} ids here, and two of them are special. One stands for the \
-                   end of a line. The other is unknown: the characters that share it can’t be told apart.",
+                   end of a line. The other, **unknown**, stands for all characters that the training text lacks, so \
+                   they can’t be told apart.",
             set: |_| {},
             asks: &[],
         },
