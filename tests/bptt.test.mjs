@@ -27,7 +27,7 @@ async function open(t, query = "&bptt-shown=all", options = {}, steps = 50) {
   await numberUntil(page, "loss-step", (step) => step >= steps, String(steps));
   await paused(page);
   // What is on show is of the last step.
-  await byId(page, "bptt-seen").and(page.locator(`[data-step="${steps}"]`)).waitFor();
+  await byId(page, "bptt-seen").and(page.locator(`[data-step="${steps}"]`)).waitFor({ state: "attached" });
   return page;
 }
 

@@ -170,7 +170,8 @@ fn beam_search_finds_the_likeliest_of_what_it_saw() {
     let (greedy, wide) = (search(1, 6), search(3, 6));
     // The tree has the logits of each open node, as if asked for by itself.
     let ids = tokenizer.encode("ooo");
-    let Grown { after: told, beams, greedy: narrow } = grow("the c", 3, 6, &[ids.clone()]).unwrap();
+    let Grown { after: told, beams, greedy: narrow } =
+        grow("the c", 3, 6, core::slice::from_ref(&ids)).unwrap();
     assert_eq!((&beams, &narrow), (&wide, &greedy));
     assert_eq!((&told.endings[0], told.endings.last()), (&Vec::new(), Some(&ids)));
     let plain = ready(after(&model, tokenizer, "the c", &told.endings)).unwrap();

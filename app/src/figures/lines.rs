@@ -196,6 +196,7 @@ pub fn LinesBox(
             class="lines-box"
             class:pickable=on_pick.is_some()
             class:names-first=move || layout.get().names_first
+            class:says=move || layout.get().says
             tabindex="0"
             role="slider"
             aria-label=label

@@ -6,7 +6,7 @@ use unroll_protocol::study::block::{Depths, Without};
 use super::Page;
 use crate::{
     controls::tiny_share,
-    figures::{Dash, Hue, Line, Lines, LinesFigure, YScale},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, YScale, brief},
     reactive::memo,
 };
 
@@ -48,40 +48,40 @@ pub fn view(page: Page) -> AnyView {
 
 fn losses(page: Page) -> AnyView {
     let curves: Memo<[Curve; 2]> = memo(move || LOSSES.map(|name| smoothed(page, name)));
+    let line = |name: String, hue, dash, curve: Curve| {
+        let says = curve.last().map_or_else(String::new, |(_, loss)| brief(*loss));
+        Line { says, ..Line::new(name, hue, dash, curve) }
+    };
     let lines = memo(move || Lines {
         x_label: "step".into(),
         y_label: format!("loss, mean of {SMOOTHED} batches"),
-        series: vec![
-            Line::new("full", Hue::First, Dash::Solid, curves.with(|curves| curves[0].clone())),
-            Line::new(
-                page.cut(),
-                Hue::Second,
-                Dash::Dashed,
-                curves.with(|curves| curves[1].clone()),
-            ),
-        ],
+        series: curves.with(|[full, cut]| {
+            vec![
+                line("full".to_owned(), Hue::First, Dash::Solid, full.clone()),
+                line(page.cut(), Hue::Second, Dash::Dashed, cut.clone()),
+            ]
+        }),
         y_scale: YScale::Close,
         x_range: Lines::steps(page.lab.step.get()),
         ..Lines::default()
     });
+    let last =
+        move |curve: usize| curves.with(|curves| curves[curve].last().map(|(_, loss)| *loss));
+    // The lines have their numbers.
     let verdict = move || {
-        let last = |curve: usize| curves.with(|curves| curves[curve].last().map(|(_, loss)| *loss));
         let (full, cut) = last(0).zip(last(1))?;
-        let how = match cut - full {
-            gap if gap.abs() < 0.03 => "hardly any difference so far",
-            gap if gap > 0.0 => "the full model is ahead",
-            _ => "the full model is behind so far",
-        };
-        Some(view! {
-            "Full: "<b data-testid="block-loss-full" data-value=full.to_string()>{format!("{full:.3}")}</b>"; "
-            {page.cut()}": "<b data-testid="block-loss-cut" data-value=cut.to_string()>{format!("{cut:.3}")}</b>
-            ": "{how}"."
+        Some(match cut - full {
+            gap if gap.abs() < 0.03 => "Hardly any difference so far.",
+            gap if gap > 0.0 => "The full model is ahead.",
+            _ => "The full model is behind so far.",
         })
     };
     view! {
         <LinesFigure name="block-loss" title="Losses of the two models" lines
             provenance=page.provenance/>
-        <p class="block-verdict" data-testid="block-loss-verdict">{verdict}</p>
+        <p class="block-verdict" data-testid="block-loss-verdict" data-full=move || last(0) data-cut=move || last(1)>
+            {verdict}
+        </p>
     }
     .into_any()
 }

@@ -135,9 +135,22 @@ impl Seen {
         self
     }
 
+    /// What stands at the curve.
+    fn at_line(&self) -> String {
+        let each = self.each.map_or_else(String::new, |each| format!(", × {each:.2} per step"));
+        format!("{}{each}", self.amount())
+    }
+
     /// The share as a table has it, with no more digits than the key under the curves.
     pub fn amount(&self) -> String {
         if self.share < 1.0 { power(self.share) } else { brief(self.share) }
+    }
+}
+
+/// Writes at the curves what they come to, which is in their order.
+pub fn say(lines: &mut Lines, all: &[Seen]) {
+    for (line, seen) in lines.series.iter_mut().zip(all) {
+        line.says = seen.at_line();
     }
 }
 

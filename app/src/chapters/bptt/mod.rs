@@ -17,7 +17,7 @@ use unroll_protocol::{
     link::Chapter,
     study::{
         StudySpec,
-        bptt::{Cell, Flow, LossKind, Nudged, Settings, Shown as Networks},
+        bptt::{Cell, Flow, LossKind, Nudged, Scale, Settings, Shown as Networks},
     },
 };
 
@@ -198,13 +198,24 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
     let store = shown.store;
     // Whoever moves the radius wants to see it.
     let turn_on = Callback::new(move |_| store.link.update(|link| link.bptt.rescale = true));
+    let is_explained = memo(move || store.link.with(|link| link.idea >= EXPLAINED));
+    // What the curves come to stands at them, and in a table only beside its formula or other lengths.
+    let is_said = memo(move || {
+        !is_explained.get() && shown.settings.with(|settings| settings.scale == Scale::Relative)
+    });
     // The picture stays until all of the next one is there.
     let lines = last_known(move || {
         let flow = shown.flow.get()?;
         let far = far_beside(shown, &flow)?;
-        Some(shown.settings.with(|settings| curves::norms(&flow, far.as_deref(), settings)))
+        Some(shown.settings.with(|settings| {
+            let mut lines = curves::norms(&flow, far.as_deref(), settings);
+            if is_said.get() {
+                let all = curves::all_seen(&flow, far.as_deref(), settings, false);
+                curves::say(&mut lines, &all);
+            }
+            lines
+        }))
     });
-    let is_explained = memo(move || store.link.with(|link| link.idea >= EXPLAINED));
     let marker = memo(move || shown.flow.get().map(|flow| f64::from(flow.symbol_at)));
     let loss = memo(move || shown.settings.with(|settings| settings.loss));
     // Without the RNN, the ways back of the others stand beside their curves.
@@ -247,7 +258,7 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
                 <SliderField name="bptt-radius" step=0.05 on_input=turn_on/>
             </div>
             <p class="field-error" role="alert" data-testid="bptt-problem">{problem}</p>
-            <div class="view-side has-aside bptt-side">
+            <div class="view-side has-aside bptt-side" class:bptt-said=is_said>
                 <LinesFigure
                     name="bptt-norms"
                     title=Signal::derive(title)

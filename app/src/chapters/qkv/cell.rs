@@ -109,12 +109,20 @@ pub fn worked() -> AnyView {
     let close = Callback::new(move |()| {
         page.store.link.update(|link| (link.qkv.query, link.qkv.key) = (0, 0));
     });
+    // As the sum beside it says it.
+    let describe = Callback::new(move |(query, key, weight): (usize, usize, f32)| {
+        page.head.with(|head| {
+            let matrix = head.as_ref().map_or(Matrix::default(), |head| weights(head));
+            let share = if weight.is_finite() { percent(weight, 1) } else { matrix.absent.clone() };
+            format!("query {}, key {}: {share}", matrix.row_name(query), matrix.column_name(key))
+        })
+    });
     let none = move || page.cell.get().is_none();
     view! {
         {chosen(page)}
         <div class="view-side has-aside qkv-cell">
             <div>
-                <MatrixFigure name="qkv-weights" title matrix=page.matrix(weights) provenance row column marked
+                <MatrixFigure name="qkv-weights" title matrix=page.matrix(weights) provenance describe row column marked
                     row_hue=Hue::Query column_hue=Hue::Key on_pick=go/>
             </div>
             <div class="qkv-worked">

@@ -176,7 +176,7 @@ pub fn TwoWayFigure(
             <ScaleBar short=true label=Signal::derive(move || columns.with(|c| c.state_name().to_owned()))
                 map=Signal::derive(move || columns.with(Columns::state_map))
                 value=Signal::stored(None) colors/>
-            <p class="readout birnn-readout" role="status" data-testid="birnn-readout">
+            <p class="readout birnn-readout" class:hint=move || read.get().is_none() role="status" data-testid="birnn-readout">
                 {move || change().unwrap_or_else(|| columns.with(|c| worded(&sentence(c, read.get(), editing.get())).into_owned()))}
             </p>
         </Frame>

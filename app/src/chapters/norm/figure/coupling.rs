@@ -221,6 +221,7 @@ pub fn CouplingFigure(
         x.zip(y).map(|(x, y)| format!("{x}; {y}.")).or_else(|| reading.cell_sentence(&layer, place))
     };
     let swept = move || reading.get()?.sweep_sentence(&*layer.get()?);
+    let at_rest = move || pressed.get().0 == 0 && !undo.get();
     let pinned = Signal::derive(move || {
         Some((example.get().checked_sub(1)? as usize, feature.get().checked_sub(1)? as usize))
     });
@@ -239,9 +240,11 @@ pub fn CouplingFigure(
             empty=Signal::derive(move || shape.get() == (0, 0)) table since=Some(ViewFn::from(compare))
             choices=choices("coupling", title, matrix, Signal::stored(None), provenance, colors, files)>
             <div class="figure-box norm-blocks" class:norm-over-batch=over_batch
-                class:norm-at-rest=move || pressed.get().0 == 0 && !undo.get()
+                class:norm-at-rest=at_rest
                 style=move || format!("--rows:{}", shape.get().0.max(1))>
-                <p class="norm-verdict norm-coupling-verdict" data-testid="norm-coupling" data-most=move || most.get()>
+                // Nothing was done: it says what can be.
+                <p class="norm-verdict norm-coupling-verdict" class:hint=move || at_rest() && swept().is_none()
+                    data-testid="norm-coupling" data-most=move || most.get()>
                     {move || swept().or_else(|| said.get())}
                 </p>
                 <div class="norm-block" role="group" aria-label="Before: x">
