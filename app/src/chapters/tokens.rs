@@ -221,7 +221,7 @@ fn price(shown: Shown) -> String {
     match counts {
         Some([characters, bytes]) if characters == bytes => {
             format!(
-                "In your sentence each takes one, so it has {} either way, with the end.",
+                "In your sentence each takes one, so it has {} either way, counting the end.",
                 counted(bytes as u64, "token")
             )
         }

@@ -321,7 +321,7 @@ fn lives(page: Page) -> Vec<Live> {
     });
     let first = memo(move || {
         let read = read(0, "No character stands out yet.");
-        if learned.get() { read + " The decoder has learned this." } else { read }
+        if learned.get() { read + " The decoder has learned to look there." } else { read }
     });
     let do_first = move || match learned.get() {
         true => "“Replay” to see how",

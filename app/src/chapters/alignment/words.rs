@@ -307,12 +307,12 @@ pub const SCRIPT: Script = Script {
             options: &[
                 (
                     "The context c goes in.",
-                    "The context is what comes of it all in the end, after the weights are known.",
+                    "The context comes last: it is computed from the weights.",
                 ),
                 (
                     "The states s and h go in. α is the softmax of the scores that come out.",
-                    "One score comes out for each h, and softmax turns the scores into weights: how much to take \
-                     from where.",
+                    "One score comes out for each h. Softmax turns the scores into weights, which say how much to take \
+                     of each h.",
                 ),
                 (
                     "Nothing is wrong.",

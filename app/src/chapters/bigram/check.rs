@@ -43,9 +43,9 @@ pub fn check() -> AnyView {
     let question = move || {
         asked.get().map_or_else(String::new, |(current, next, _)| {
             let pair = vocabulary.with(|v| (code_point(v, current), code_point(v, next)));
-            let choose = if pinned.get() == pair { "is" } else { "choose" };
+            let choose = if pinned.get() == pair { "Look at" } else { "Choose" };
             format!(
-                "Beside the table {choose} “After {} comes {}.” Which way does gradient descent push this \
+                "{choose} “After {} comes {}” beside the table. Which way does gradient descent push this \
                  pair’s logit now?",
                 name(current),
                 name(next)
@@ -109,8 +109,8 @@ pub fn uniform(size: Memo<usize>) -> AnyView {
         known().map_or_else(String::new, |cost| {
             format!(
                 "There are V = {} characters here. A model that knows nothing gives each a probability of 1/V, so \
-                 its loss is ln V = {cost:.3} nats. Another always gives the right next character 2/V. How large \
-                 is its loss?",
+                 its loss is ln V = {cost:.3} nats. A second model always gives the right next character a \
+                 probability of 2/V. How large is its loss?",
                 size.get()
             )
         })

@@ -114,7 +114,7 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
     let describe = Callback::new(move |(row, column, _): (usize, usize, f32)| {
         matrix.with(|m| {
             m.as_ref().map_or_else(String::new, |m| match hidden.get() == Some(row) {
-                true => "This row is hidden until you have guessed at it.".to_owned(),
+                true => "This row stays hidden until you have made a guess.".to_owned(),
                 false => {
                     let pairs = pinned.with(|row| row.as_ref().map(|row| row.pairs));
                     vocabulary.with(|v| reading(m, v, (row, column), view.get(), k.get(), pairs))

@@ -73,12 +73,13 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "It comes close, and never quite arrives",
-            text: "The picture is now trained minus counted. As the two come closer, its scale shrinks, so that you \
+            text: "The picture is now trained minus counted. As the two come closer, the color scale shrinks, so you \
                    can still see what is left. A dot marks a pair that was never seen.\n\n\
                    ! Press Train: which rows keep their color longest? Then [click a dot](>bigram-matrix-cells): does \
                    its logit ever stop falling?\n\n\
                    + Which rows, and how probable is the pair?\n\n\
-                   A row that leaves little choice needs one logit far above all others, and that takes many steps.\n\n\
+                   The rows that leave little choice. Such a row needs one logit far above all others, and that takes \
+                   many steps.\n\n\
                    The pair’s count is 0. But its trained probability is e (about 2.718) to the power of its logit, \
                    divided by the sum of such powers along its row.",
             set: |link| link.bigram.view = View::Difference,

@@ -35,7 +35,7 @@ pub const SCRIPT: Script = Script {
             title: "",
             text: "A language model never says what comes next. It gives each of its {known} [tokens](token) a \
                    share: the token’s probability. Picking one is a separate step, called decoding. It needs no \
-                   training, yet it makes the text dull, lively or broken.\n\n\
+                   training, yet can make the text dull, lively or broken.\n\n\
                    The model here is the GPT lab’s: what it learns here, it knows there. {first}\n\n\
                    ! Press {do-first}.",
             set: |link| choose(link, Sampling::PLAIN),
@@ -83,7 +83,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Cut the tail",
             text: "Tiny shares let in absurd tokens: cut them off. **Top k** keeps the k largest. **Top p** takes \
-                   the largest until they add up to p. **Min p** keeps all of at least p times the largest. Now \
+                   the largest until they add up to p. **Min p** keeps shares of at least p times the largest. Now \
                    {kept} of {known} are left, scaled to 100%.\n\n\
                    ! [Drag top k](>control-topk) to 5: which bars grow?\n\n\
                    + Why three rules?\n\n\

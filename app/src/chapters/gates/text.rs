@@ -46,10 +46,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The forget gate keeps it",
-            text: "The doors that guard c are [gates](gate): numbers from 0, shut, to 1, open. The [forget \
+            text: "The doors that guard c are [gates](gate): numbers from 0 (shut) to 1 (open). The [forget \
                    gate](#forget-gate weight) f says how much of c stays. The stronger the color, the more open. \
                    {framed}\n\n\
-                   An open gate only keeps. To count, something must also be added.\n\n\
+                   An open gate only keeps c. To count, a unit must add.\n\n\
                    ! [Press another open row](>gates-cells-cells): by its correlation r, does it count?\n\n\
                    + Why would a network want to forget?\n\n\
                    The first LSTM had no such gate, and on a long stream of input its cells could grow without \

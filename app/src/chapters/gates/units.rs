@@ -129,7 +129,7 @@ pub fn way_of_gru(gates: Gates) -> &'static str {
     });
     match mean.flatten() {
         None => "",
-        Some(mean) if mean < 0.5 => "So it keeps little, and n writes the count anew each time.",
+        Some(mean) if mean < 0.5 => "So most of its count is written anew by n at each step.",
         Some(_) => "So most of its count stays from step to step.",
     }
 }

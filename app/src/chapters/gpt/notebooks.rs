@@ -51,7 +51,7 @@ fn asks(link: &Link, sentence: &str) -> Result<Packed, &'static str> {
     if !(is_gpt_2 && residual && attention && scaled) {
         return Err(
             "The notebook follows GPT-2: learned positions, a causal mask, scaled scores, residual \
-             connections, LayerNorm before the layers, GELU. Choose these in the settings.",
+             connections, LayerNorm before the layers, and GELU. Choose these in the settings.",
         );
     }
     Ok(ask::Trace { text: sentence.to_owned() }.packed())

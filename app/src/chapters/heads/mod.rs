@@ -88,9 +88,9 @@ fn lives(page: Page) -> Vec<Live> {
             let apart = memo(move || page.trace.with(|trace| trace.as_deref().is_some_and(apart)));
             move || {
                 match apart.get() {
-                true => "Click a small picture to enlarge its head. Where do two heads differ most?",
+                true => "Click a small picture to enlarge it. Where do two heads differ most?",
                 false => {
-                    "So far the pictures look alike. Train until they differ, then click one to enlarge its head."
+                    "So far the pictures look alike. Train until they differ, then click one to enlarge it."
                 }
             }
             .to_owned()

@@ -29,8 +29,8 @@ pub const SCRIPT: Script = Script {
             title: "One head, one question",
             text: "Take “Ann helped Bob, so he thanked…” To guess the next word, “thanked” asks two questions: who \
                    is “he,” and who helped? But one row of [attention](attention) gives only one average. The model \
-                   here reads letters, and with one head in each layer now, it has the same problem: one average \
-                   for all questions.\n\n\
+                   here reads letters. Now it has one head in each layer, and the same problem: one average for \
+                   all questions.\n\n\
                    + What does an average hide?\n\n\
                    Its parts: 1 and 3 average to 2, and so do 2 and 2. From the average alone, you can’t tell \
                    which it was.",

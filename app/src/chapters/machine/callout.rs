@@ -712,7 +712,7 @@ impl<'a> Build<'a> {
         let (mix, joined) = (self.of(Part::Mix, row)?, self.of(Part::Attention, row)?);
         self.title("The values, each times its weight");
         if !self.is_low() {
-            self.say("Their sum is the mix. The joined mixes, times Wᴼ, go onto the line.");
+            self.say("Their sum is the mix. The joined mixes, times Wᴼ, are added to the line.");
         }
         let after = if self.is_low() { STRIP } else { 2.0 * STRIP };
         if self.detail < Detail::Least {

@@ -62,8 +62,8 @@ impl fmt::Display for Refusal {
             Self::NotSafetensors => write!(f, "This is not a safetensors file, or it is damaged."),
             Self::Pickle => write!(
                 f,
-                "It looks like a Python pickle, and a pickle can run code when it is opened, so Unroll opens none. \
-                 Choose the .safetensors file beside it instead."
+                "It looks like a Python pickle, and a pickle can run code when it is opened. So Unroll opens \
+                 no pickles. Choose the .safetensors file beside it instead."
             ),
             Self::Truncated => {
                 write!(f, "This file ends too early: not all of it was saved or copied.")
