@@ -341,8 +341,8 @@ const GENERAL: &[TableRow] = &[
     chosen!(of Gpt, "norms", "Norms", gpt.architecture.norm: NormPlacement,
         "Before each layer, after it, or nowhere."),
     chosen!(of Gpt, "norm", "Kind of norm", gpt.architecture.norm_kind: NormKind,
-        "LayerNorm subtracts each row's mean and divides by its standard deviation. RMSNorm only divides, by the \
-         row's root mean square."),
+        "LayerNorm subtracts the mean of each row and divides by the standard deviation; RMSNorm only divides, \
+         by the root of the mean square."),
     TableRow {
         name: "activation",
         label: "Activation",
