@@ -174,15 +174,15 @@ test("who comes back from one head finds the heads as they were left", async (t)
   const goTo = async (beat, heads) => {
     await page.keyboard.press("PageDown");
     await eventually(() => parameter(page, "idea") === String(beat), "the next beat");
-    await eventually(() => parameter(page, "heads-count") === heads, "its heads");
+    await byId(page, "settings-open").filter({ hasText: heads }).waitFor();
   };
   const one = await noted(page, "loss-step");
-  await goTo(1, "1");
+  await goTo(1, "1 head,");
   await one((step) => step < WARM, "less");
   await numberUntil(page, "loss-step", (step) => step === WARM);
   await train(page, WARM + 10);
   const back = await noted(page, "loss-step");
-  await goTo(2, null);
+  await goTo(2, "4 heads,");
   await numberUntil(page, "loss-step", (step) => step === WARM);
   assert(Math.min(...(await back.numbers())) === WARM, "none of its steps is taken again");
   // What is asked of the pictures fits them.

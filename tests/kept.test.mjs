@@ -170,8 +170,11 @@ test("a run and its moments outlive the engine and the page, bit for bit, and it
 
   // The browser's storage is cleared while it trains, and its engine dies in the middle of a step.
   await closeSettings(page);
+  await stepTo(page, 6);
+  await kept(page, 6);
+  await closeSettings(page);
   await byId(page, "train-toggle").click();
-  await numberUntil(page, "loss-step", (step) => step > 6, "above 6");
+  await numberUntil(page, "loss-step", (step) => step > 8, "above 8");
   await page.evaluate(async () => {
     const root = await navigator.storage.getDirectory();
     for await (const name of root.keys()) await root.removeEntry(name, { recursive: true }).catch(() => {});
@@ -179,7 +182,7 @@ test("a run and its moments outlive the engine and the page, bit for bit, and it
   await crash(page, "has taken over with the model as it was at step");
   await paused(page);
   const step = await number(page, "loss-step");
-  assert(step >= 5, `${step}`);
+  assert(step >= 6, `${step}`);
   await stepTo(page, step + 1);
   await kept(page, step + 1);
   await page.reload();

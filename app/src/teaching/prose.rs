@@ -157,7 +157,7 @@ fn one(paragraph: &'static str, live: &[Live]) -> AnyView {
     let of = |name: &str| live.iter().find(|live| live.0 == name).map(|live| live.1.run());
     let (asks, paragraph) = asks(paragraph);
     let pieces = pieces(paragraph);
-    if let [Piece::Live(name)] = pieces[..] {
+    if let ([Piece::Live(name)], false) = (&pieces[..], asks) {
         return of(name).into_any();
     }
     // What is live parts the paragraph into stretches of plain markup.

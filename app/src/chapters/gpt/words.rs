@@ -14,7 +14,7 @@ pub const SCRIPT: Script = Script {
                    It is a [language model](language-model): it reads text in pieces called [tokens](token), and \
                    guesses the next one. In training it sees what really came, and learns from its surprise.\n\n\
                    {way-in}\n\n\
-                   + What does GPT stand for, and what is a real word?\n\n\
+                   + What do “GPT” and “real word” mean?\n\n\
                    In 2018 Radford and others trained such a model on thousands of books, which prepared it for \
                    many other tasks. Hence the name: GPT is short for generative [pre-trained](pre-training) \
                    transformer.\n\n\
