@@ -280,8 +280,10 @@ fn asks(store: Store) -> String {
 /// What the model writes, beside where its heads look once the first picture is there.
 #[component]
 fn WritingRoom() -> impl IntoView {
+    let store = expect_context::<Store>();
+    let is_noise = memo(move || store.written.with(|written| written.step == 0));
     view! {
-        <div class="writing-room view-fill">
+        <div class="writing-room view-fill" class:is-noise=is_noise>
             <Writing/>
             <div class="writing-inside">{fetched_later(LATER, "The picture of all heads")}</div>
         </div>

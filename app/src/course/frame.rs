@@ -30,8 +30,8 @@ use crate::{
     fetched::Settled,
     figures::{Sight, use_visible},
     questions::Questions,
-    reactive::effect,
-    store::Store,
+    reactive::{effect, memo},
+    store::{Device, Store},
     teaching::{Live, aim, prose},
 };
 
@@ -124,13 +124,37 @@ pub fn ChapterFrame(
     provide_context(beats);
     let what =
         headline.map(|_| format!("How language models work, in {} chapters", chapters::ALL.len()));
+    if headline.is_some() {
+        mark_first_look(store);
+    }
+    // What it writes stands under the title; a figure has the height of a phone to itself.
+    let is_landing =
+        memo(move || headline.is_some() && store.link.with(|link| link.view == "writing"));
     view! {
-        <main id="main" class="chapter" data-testid=testid data-answers=answers>
+        <main id="main" class="chapter" class:is-landing=is_landing data-testid=testid data-answers=answers>
             <Story title=headline.unwrap_or(info.title()) what before=script.before place=apart(further, Further::Place) beats told/>
             <Stage views settings model run alerts foot ways_back=true controls=true/>
         </main>
     }
     .into_any()
+}
+
+/// Has the style sheet know that the first screen is as one finds it: tools come with training. By a class, since a
+/// selector that looks for all of this anew costs at each number that changes anywhere.
+fn mark_first_look(store: Store) {
+    let mark = |is_first: bool| {
+        if let Some(body) = document().body() {
+            let _ = body.class_list().toggle_with_force("is-first-look", is_first);
+        }
+    };
+    let is_first = memo(move || {
+        store.step.get() == 0
+            && store.state.get() != RunState::Running
+            && store.device.with(|device| !matches!(device, Device::Unavailable(_)))
+            && store.link.with(|link| link.view == "writing")
+    });
+    effect(move || mark(is_first.get()));
+    on_cleanup(move || mark(false));
 }
 
 /// The script on the page: its beats with their questions, the experiments before the last. Where a

@@ -196,7 +196,7 @@ pub fn LinesBox(
             class="lines-box"
             class:pickable=on_pick.is_some()
             class:names-first=move || layout.get().names_first
-            class:says=move || layout.get().says
+            class:says=move || layout.get().says && pointing.shown().is_none()
             tabindex="0"
             role="slider"
             aria-label=label
