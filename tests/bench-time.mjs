@@ -11,7 +11,7 @@ import { byId, eventually, live, number, numberUntil, openSettings, paused, sett
 const TIMES = Number(process.argv[2] ?? 5);
 const wants = (part) => (process.argv[3] ?? part) === part;
 /** Chapters that train, and the figure that each opens with. */
-const CHAPTERS = { rnn: "unrolled", gates: "gates-cells", alignment: "alignment", heads: "heads", norm: "coupling" };
+const CHAPTERS = { rnn: "unrolled", gates: "gates-cells", alignment: "alignment", heads: "attention", norm: "coupling" };
 /** 0.1 million parameters, the lab's default; nanoGPT's CPU setting; the largest of the three. */
 const MODELS = {
   "default": ["", 200],
