@@ -124,12 +124,12 @@ pub fn ChapterFrame(
     provide_context(beats);
     let what =
         headline.map(|_| format!("How language models work, in {} chapters", chapters::ALL.len()));
-    if headline.is_some() {
-        mark_first_look(store);
-    }
     // What it writes stands under the title; a figure has the height of a phone to itself.
     let is_landing =
         memo(move || headline.is_some() && store.link.with(|link| link.view == "writing"));
+    if headline.is_some() {
+        mark_first_look(store, is_landing);
+    }
     view! {
         <main id="main" class="chapter" class:is-landing=is_landing data-testid=testid data-answers=answers>
             <Story title=headline.unwrap_or(info.title()) what before=script.before place=apart(further, Further::Place) beats told/>
@@ -141,17 +141,17 @@ pub fn ChapterFrame(
 
 /// Has the style sheet know that the first screen is as one finds it: tools come with training. By a class, since a
 /// selector that looks for all of this anew costs at each number that changes anywhere.
-fn mark_first_look(store: Store) {
+fn mark_first_look(store: Store, is_landing: Memo<bool>) {
     let mark = |is_first: bool| {
         if let Some(body) = document().body() {
             let _ = body.class_list().toggle_with_force("is-first-look", is_first);
         }
     };
     let is_first = memo(move || {
-        store.step.get() == 0
+        is_landing.get()
+            && store.step.get() == 0
             && store.state.get() != RunState::Running
             && store.device.with(|device| !matches!(device, Device::Unavailable(_)))
-            && store.link.with(|link| link.view == "writing")
     });
     effect(move || mark(is_first.get()));
     on_cleanup(move || mark(false));

@@ -38,8 +38,8 @@ const NAMED: usize = 6;
 /// `describe` makes the sentence for a cell. `marked` cells are outlined, `dotted` ones have a dot; `row`
 /// and `column` light one from outside: where these leave one cell, it is read while none is pointed at.
 /// `on_pick` hears of a click or Enter on a cell (a finger's second tap; without it a click pins the cell),
-/// `on_point` of the cell that is read, `hint` says what can be done while none is. `above` and `below` stand in line with the columns. Where rows
-/// or columns stand for queries, keys or values, their hue says so.
+/// `on_point` of the cell that is read, `hint` says what can be done while none is. `above` and `below`
+/// stand in line with the columns. Where rows or columns stand for queries, keys or values, their hue says so.
 #[component]
 pub fn MatrixFigure(
     name: &'static str,

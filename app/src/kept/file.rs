@@ -8,9 +8,9 @@ use core::ops::Range;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use unroll_protocol::{
-    Architecture, Checkpoint, CurvePoint, ExperimentSpec, GptSpec, Link, OptimizerSpec, Packed,
-    Tokens,
-    architecture::{Activation, MaskKind, NormPlacement, Positions},
+    Architecture, Checkpoint, CurvePoint, ExperimentSpec, GptSpec, Link, OptimizerKind,
+    OptimizerSpec, Packed, Tokens,
+    architecture::{Activation, MaskKind, NormKind, NormPlacement, Positions},
     checkpoint::SavedParameter,
 };
 
@@ -97,8 +97,31 @@ struct SavedGpt {
     architecture: SavedArchitecture,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct SavedArchitecture {
+/// A part of the settings as the first files held it. What came later is told by the settings beside it.
+macro_rules! saved {
+    ($saved:ident of $whole:ident { $($field:ident: $kind:ty,)* } without $later:ident: $its_kind:ty) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+        struct $saved {
+            $($field: $kind,)*
+        }
+
+        impl From<$whole> for $saved {
+            fn from(whole: $whole) -> Self {
+                let $whole { $($field,)* $later: _ } = whole;
+                Self { $($field,)* }
+            }
+        }
+
+        impl $saved {
+            fn with(self, $later: $its_kind) -> $whole {
+                let Self { $($field,)* } = self;
+                $whole { $($field,)* $later }
+            }
+        }
+    };
+}
+
+saved!(SavedArchitecture of Architecture {
     positions: Positions,
     mask: MaskKind,
     band: u32,
@@ -107,67 +130,9 @@ struct SavedArchitecture {
     attention: bool,
     scaled: bool,
     feed_forward: Option<Activation>,
-}
+} without norm_kind: NormKind);
 
-impl From<GptSpec> for SavedGpt {
-    fn from(spec: GptSpec) -> Self {
-        let GptSpec { layers, heads, width, context, dropout, tied, architecture } = spec;
-        let Architecture {
-            positions,
-            mask,
-            band,
-            norm,
-            residual,
-            attention,
-            scaled,
-            feed_forward,
-            norm_kind: _,
-        } = architecture;
-        let architecture = SavedArchitecture {
-            positions,
-            mask,
-            band,
-            norm,
-            residual,
-            attention,
-            scaled,
-            feed_forward,
-        };
-        Self { layers, heads, width, context, dropout, tied, architecture }
-    }
-}
-
-impl SavedGpt {
-    /// With what only the settings say.
-    fn with(self, link: &Link) -> GptSpec {
-        let Self { layers, heads, width, context, dropout, tied, architecture } = self;
-        let SavedArchitecture {
-            positions,
-            mask,
-            band,
-            norm,
-            residual,
-            attention,
-            scaled,
-            feed_forward,
-        } = architecture;
-        let architecture = Architecture {
-            positions,
-            mask,
-            band,
-            norm,
-            residual,
-            attention,
-            scaled,
-            feed_forward,
-            norm_kind: link.gpt.architecture.norm_kind,
-        };
-        GptSpec { layers, heads, width, context, dropout, tied, architecture }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct SavedOptimizer {
+saved!(SavedOptimizer of OptimizerSpec {
     learning_rate: f32,
     warmup_steps: u32,
     decay_steps: u32,
@@ -176,33 +141,29 @@ struct SavedOptimizer {
     beta2: f32,
     epsilon: f32,
     clip_norm: f32,
+} without kind: OptimizerKind);
+
+impl From<GptSpec> for SavedGpt {
+    fn from(spec: GptSpec) -> Self {
+        let GptSpec { layers, heads, width, context, dropout, tied, architecture } = spec;
+        let architecture = architecture.into();
+        Self { layers, heads, width, context, dropout, tied, architecture }
+    }
+}
+
+impl SavedGpt {
+    /// With what only the settings say.
+    fn with(self, link: &Link) -> GptSpec {
+        let Self { layers, heads, width, context, dropout, tied, architecture } = self;
+        let architecture = architecture.with(link.gpt.architecture.norm_kind);
+        GptSpec { layers, heads, width, context, dropout, tied, architecture }
+    }
 }
 
 impl From<ExperimentSpec> for SavedSpec {
     fn from(spec: ExperimentSpec) -> Self {
         let ExperimentSpec { seed, initialization: _, gpt, optimizer, batch, tokens: _ } = spec;
-        let OptimizerSpec {
-            kind: _,
-            learning_rate,
-            warmup_steps,
-            decay_steps,
-            weight_decay,
-            beta1,
-            beta2,
-            epsilon,
-            clip_norm,
-        } = optimizer;
-        let optimizer = SavedOptimizer {
-            learning_rate,
-            warmup_steps,
-            decay_steps,
-            weight_decay,
-            beta1,
-            beta2,
-            epsilon,
-            clip_norm,
-        };
-        Self { seed, gpt: gpt.into(), optimizer, batch }
+        Self { seed, gpt: gpt.into(), optimizer: optimizer.into(), batch }
     }
 }
 
@@ -210,29 +171,9 @@ impl SavedSpec {
     /// With what only the settings say.
     fn with(self, link: &Link) -> ExperimentSpec {
         let Self { seed, gpt, optimizer, batch } = self;
-        let SavedOptimizer {
-            learning_rate,
-            warmup_steps,
-            decay_steps,
-            weight_decay,
-            beta1,
-            beta2,
-            epsilon,
-            clip_norm,
-        } = optimizer;
-        let optimizer = OptimizerSpec {
-            kind: link.gpt.optimizer,
-            learning_rate,
-            warmup_steps,
-            decay_steps,
-            weight_decay,
-            beta1,
-            beta2,
-            epsilon,
-            clip_norm,
-        };
         let ExperimentSpec { initialization, tokens, .. } = link.experiment();
-        ExperimentSpec { seed, initialization, gpt: gpt.with(link), optimizer, batch, tokens }
+        let (gpt, optimizer) = (gpt.with(link), optimizer.with(link.gpt.optimizer));
+        ExperimentSpec { seed, initialization, gpt, optimizer, batch, tokens }
     }
 }
 

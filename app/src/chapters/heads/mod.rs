@@ -86,15 +86,9 @@ fn lives(page: Page) -> Vec<Live> {
         live("compared", move || compared.get()),
         live("differ", {
             let apart = memo(move || page.trace.with(|trace| trace.as_deref().is_some_and(apart)));
-            move || {
-                match apart.get() {
-                true => "Click a small picture to enlarge it. Where do two heads differ most?",
-                false => {
-                    "So far the pictures look alike. Train until they differ, then click one to enlarge it."
-                }
-            }
-            .to_owned()
-            }
+            let alike = "So far the pictures look alike. Train until they differ, then click one to enlarge it.";
+            let differ = "Click a small picture to enlarge it. Where do two heads differ most?";
+            move || if apart.get() { differ } else { alike }.to_owned()
         }),
         live_setting("shape", |link| {
             let (layers, heads) = (link.many_heads.layers, link.many_heads.heads);

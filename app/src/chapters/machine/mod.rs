@@ -201,12 +201,17 @@ impl Page {
         self.choice.row.set(0);
     }
 
+    /// Puts what was drawn after the text.
+    fn put(self, said: String, longer: String) {
+        self.say(said, longer.clone());
+        self.store.set_probe(longer);
+    }
+
     /// Draws the next token and puts it after the text.
     fn write(self) {
         self.held.stop();
-        if let Some([said, _, text]) = self.draw() {
-            self.say(said, text.clone());
-            self.store.set_probe(text);
+        if let Some([said, _, longer]) = self.draw() {
+            self.put(said, longer);
         }
     }
 
@@ -223,8 +228,7 @@ impl Page {
         self.held.start(HELD, move || {
             let is_there = self.store.probe.with_untracked(|probe| *probe == text);
             if is_there && stage.get_untracked() == Stage::Next {
-                self.say(said, longer.clone());
-                self.store.set_probe(longer);
+                self.put(said, longer);
                 stage.set(Stage::Embedding);
             }
         });

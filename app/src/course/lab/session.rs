@@ -163,17 +163,16 @@ impl Lab {
         let goal = self.store.take_goal(first);
         let warm = if goal > 0 { goal } else { chapters::info(self.chapter).warm_steps };
         let idea = self.store.link.with_untracked(|link| link.idea);
-        let mut by_story = false;
-        let wakes = self.inner.try_update_value(|inner| {
-            // A beat that sets the settings brings its models back, which nobody need know.
-            by_story = core::mem::replace(&mut inner.idea, idea) != idea && !first;
+        let before = self.inner.try_update_value(|inner| {
             inner.built = wanted;
             let anew = (kept.is_none() || step < warm) && !is_given;
             inner.keep.began(step, step.max(warm), anew);
-            core::mem::take(&mut inner.sleeps)
+            (core::mem::take(&mut inner.sleeps), core::mem::replace(&mut inner.idea, idea))
         });
+        // Nobody need know of one that slept, or that a beat brings back by setting its settings.
+        let is_news = before.is_some_and(|(slept, seen)| !slept && (first || seen == idea));
         // Of the steps that the page takes by itself it says nothing.
-        let goes_on = kept.is_some() && step > warm && !rests && wakes == Some(false) && !by_story;
+        let goes_on = kept.is_some() && step > warm && !rests && is_news;
         self.say(goes_on.then(|| {
             let step = grouped(step.into());
             format!(
