@@ -18,6 +18,8 @@ const AGAIN: Duration = Duration::from_millis(150);
 const TRIES: u32 = 200;
 /// So often it is brought into sight once it and all around it are there.
 const SETTLES: u32 = 6;
+/// At least as wide as the edges at which rows that scroll fade out, see teaching.css.
+const FADED: f64 = 44.0;
 
 /// Brings into sight what the beat in focus speaks of: `aims` are the test ids of elements in the view.
 /// Not against the learner: it ends when something is pressed or scrolled on the stage.
@@ -71,7 +73,7 @@ pub fn bring_into_sight(element: &Element) {
 pub fn bring_across(element: &Element) {
     for room in rooms(element) {
         let [across, _] = place_in(&room, element);
-        scroll::across(&room, across, Land::AtEdge(0.0));
+        scroll::across(&room, across, Land::AtEdge(FADED));
     }
 }
 
