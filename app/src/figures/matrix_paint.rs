@@ -475,7 +475,7 @@ fn write_column_labels(
     colors: &Colors,
 ) -> Option<()> {
     context.set_fill_style_str(&g.look.column_hue.of(colors.palette).css());
-    context.set_font(&format!("14px {FACE}"));
+    context.set_font(&format!("13px {FACE}"));
     context.set_text_baseline("top");
     if !matrix.column_axis.is_empty() {
         let (width, _) = g.frame();
@@ -578,7 +578,7 @@ fn write_row_labels(
         let (align, y) =
             if g.look.shrinks { ("center", g.top + height / 2.0) } else { ("right", g.top) };
         context.set_fill_style_str(&g.look.row_hue.of(colors.palette).css());
-        context.set_font(&format!("14px {FACE}"));
+        context.set_font(&format!("13px {FACE}"));
         context.set_text_baseline("top");
         context.set_text_align(align);
         context.translate(2.0, y).ok()?;

@@ -141,17 +141,29 @@ fn LevelRow(shown: Shown) -> impl IntoView {
     };
     // The chip that Tab goes to.
     let stop = RwSignal::new(0usize);
+    // The id that the next merge gets, when the chips were last drawn.
+    let known = StoredValue::new(u32::MAX);
     let chips = move || {
         let Some(level) = level.get() else { return Vec::new() };
-        let pair = if which == Scheme::Pairs {
-            marked(&level.pieces, &shown.next.get())
-        } else {
-            Vec::new()
-        };
+        let (mut pair, mut merged) = (Vec::new(), 0..0);
+        if which == Scheme::Pairs {
+            let next = shown.next.get();
+            if let Some(next) = &next {
+                merged = known.get_value()..next.id;
+                known.set_value(next.id);
+            }
+            pair = marked(&level.pieces, &next);
+        }
         stop.set(0);
         let place = |index: usize| {
-            let part = pair.get(index).copied().unwrap_or_default();
-            view! { <Chip shown stop index piece=level.pieces[index].clone() part/> }.into_any()
+            let piece = level.pieces[index].clone();
+            let class = match pair.get(index) {
+                Some(1) => "chip chip-left",
+                Some(2) => "chip chip-right",
+                _ if merged.contains(&piece.id) => "chip chip-merged",
+                _ => "chip",
+            };
+            view! { <Chip shown stop index piece class/> }.into_any()
         };
         (0..level.pieces.len()).map(place).collect()
     };
@@ -202,7 +214,7 @@ fn Chip(
     stop: RwSignal<usize>,
     index: usize,
     piece: Piece,
-    part: u8,
+    class: &'static str,
 ) -> impl IntoView {
     let Shown { which, scheme, selected, on_pick, .. } = shown;
     let Piece { id, end, unknown, .. } = piece;
@@ -216,11 +228,6 @@ fn Chip(
     let ground = match end || unknown.is_some() {
         true => String::new(),
         false => format!(";background:{}", tint::css(&piece.text)),
-    };
-    let class = match part {
-        1 => "chip chip-left",
-        2 => "chip chip-right",
-        _ => "chip",
     };
     view! {
         <button type="button" class=class class:chip-end=end class:chip-unknown=unknown.is_some()
