@@ -1,6 +1,6 @@
-"""Continues a run from Unroll's lab, just as the page would: the same batches in the same order, the same AdamW,
-the same learning-rate schedule. Only dropout differs: it drops other values. The script starts from the latest model
-in the folder `run` and saves new models there. The page can open that folder. It needs torch and safetensors.
+"""Continues a run from Unroll's lab as the page would: the same batches, AdamW, learning-rate schedule and held-out
+text. Only dropout differs: it drops other values. The script starts from the latest model in the folder `run` and saves
+new models there. The page can open that folder. It needs torch and safetensors, and tokenizers for byte pairs.
     python train.py --steps 1000
     torchrun --nproc-per-node 8 train.py --steps 1000  # several processes that share each batch"""
 
@@ -17,38 +17,27 @@ ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu, "gelu_new": lambda x: F.gelu(x, a
 NORMS = {"gpt2": lambda config: nn.LayerNorm(config["n_embd"], config["layer_norm_epsilon"]),
          "gpt2-rmsnorm": lambda config: nn.RMSNorm(config["n_embd"], config["rms_norm_eps"])}  # torch 2.4 or later
 ADAM = {"exp_avg": "optimizer.exp_avg.", "exp_avg_sq": "optimizer.exp_avg_sq."}
-
-
-class Linear(nn.Module):
-    """A linear layer as GPT-2 stores it: [in, out], where nn.Linear has [out, in]."""
-
-    def __init__(self, inputs, outputs):
-        super().__init__()
-        self.weight, self.bias = nn.Parameter(torch.empty(inputs, outputs)), nn.Parameter(torch.empty(outputs))
-
-    def forward(self, x):
-        return x @ self.weight + self.bias
-
+TURNED = ("c_attn.weight", "c_fc.weight", "c_proj.weight")  # GPT-2 stores them as [in, out], nn.Linear as [out, in]
+turned = lambda name, tensor: (tensor.T if name.endswith(TURNED) else tensor).contiguous()
 
 class Block(nn.Module):
     def __init__(self, config):
         super().__init__()
         width, self.config = config["n_embd"], config
         self.ln_1, self.ln_2 = (NORMS[config["model_type"]](config) for _ in range(2))
-        self.attn = nn.ModuleDict({"c_attn": Linear(width, 3 * width), "c_proj": Linear(width, width)})
-        self.mlp = nn.ModuleDict({"c_fc": Linear(width, 4 * width), "c_proj": Linear(4 * width, width)})
+        self.attn = nn.ModuleDict({"c_attn": nn.Linear(width, 3 * width), "c_proj": nn.Linear(width, width)})
+        self.mlp = nn.ModuleDict({"c_fc": nn.Linear(width, 4 * width), "c_proj": nn.Linear(4 * width, width)})
         # Softmax cancels the biases of keys, so the lab has none: here they stay 0.
         learned = torch.tensor([1.0, 0.0, 1.0]).repeat_interleave(width)
         self.attn["c_attn"].bias.register_hook(lambda gradient: gradient * learned.to(gradient))
 
     def attention(self, x):
-        rows, length, width = x.shape
-        parts = self.attn["c_attn"](x).view(rows, length, 3, self.config["n_head"], -1)
-        query, key, value = parts.permute(2, 0, 3, 1, 4)
+        parts = self.attn["c_attn"](x).unflatten(-1, (3, self.config["n_head"], -1))
+        query, key, value = parts.permute(2, 0, 3, 1, 4)  # each [rows, heads, length, size]
         scale = None if self.config["scale_attn_weights"] else 1.0
         dropout = self.config["attn_pdrop"] if self.training else 0.0
         mixed = F.scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=True, scale=scale)
-        return self.attn["c_proj"](mixed.transpose(1, 2).reshape(rows, length, width))
+        return self.attn["c_proj"](mixed.transpose(1, 2).flatten(2))
 
     def forward(self, x):
         dropped = lambda y: F.dropout(y, self.config["resid_pdrop"], self.training)
@@ -56,10 +45,8 @@ class Block(nn.Module):
         hidden = ACTIVATIONS[self.config["activation_function"]](self.mlp["c_fc"](self.ln_2(x)))
         return x + dropped(self.mlp["c_proj"](hidden))
 
-
 class GPT(nn.Module):
     """GPT-2 with its mean loss, in nats per token. Tensor names are those of Hugging Face's transformers."""
-
     def __init__(self, config):
         super().__init__()
         width, vocabulary, self.config = config["n_embd"], config["vocab_size"], config
@@ -68,57 +55,70 @@ class GPT(nn.Module):
         self.transformer = nn.ModuleDict({**embeddings, "h": blocks, "ln_f": norm(config)})
         self.lm_head = None if config["tie_word_embeddings"] else nn.Linear(width, vocabulary, bias=False)
 
-    def forward(self, tokens, targets):
-        parts = self.transformer
+    def forward(self, windows):
+        parts, tokens, targets = self.transformer, windows[:, :-1], windows[:, 1:]
         x = parts["wte"](tokens) + parts["wpe"].weight[: tokens.shape[1]]
         x = parts["h"](F.dropout(x, self.config["embd_pdrop"], self.training))
         head = parts["wte"] if self.lm_head is None else self.lm_head
         return F.cross_entropy((parts["ln_f"](x) @ head.weight.T).flatten(0, 1).float(), targets.flatten())
 
-
 def random_integers(key):
     """32-bit integers from the stream cipher ChaCha8 (Bernstein 2008), which the page uses to pick its batches."""
     rotated = lambda x, by: (x << by | x >> (32 - by)) & 0xFFFFFFFF
-    quarters = [(0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15)]
-    quarters += [(0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14)]
+    quarters = [(i, 4 + (i + d) % 4, 8 + (i + 2 * d) % 4, 12 + (i + 3 * d) % 4) for d in range(2) for i in range(4)]
     for block in itertools.count():
         start = [0x61707865, 0x3320646E, 0x79622D32, 0x6B206574, *key, block & 0xFFFFFFFF, block >> 32, 0, 0]
         s = start.copy()
         for a, b, c, d in quarters * 4:  # eight rounds
-            for left, right, turned, by in [(a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)]:
+            for left, right, third, by in [(a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)]:
                 s[left] = (s[left] + s[right]) & 0xFFFFFFFF
-                s[turned] = rotated(s[turned] ^ s[left], by)
+                s[third] = rotated(s[third] ^ s[left], by)
         yield from ((x + y) & 0xFFFFFFFF for x, y in zip(s, start))
 
-
 def batch_at(tokens, seed, step, rows, context):
-    """The batch that the page draws once `step` steps are done: inputs and targets, rows by context."""
+    """The batch that the page draws once `step` steps are done: each row has a context's tokens and the next one."""
     integers = random_integers([seed, 2, step, 0, 0, 0, 0, 0])  # 2: the stream for batches
     starts = [next(integers) * (len(tokens) - context) >> 32 for _ in range(rows)]  # scaled to a valid start
-    windows = torch.stack([tokens[start : start + context + 1] for start in starts])
-    return windows[:, :-1], windows[:, 1:]
-
+    return tokens.unfold(0, context + 1, 1)[starts]
 
 def rate_at(step, peak, warmup):
     """The learning rate of update number `step`, counted from 1: linear warm-up, then half a cosine down to a tenth."""
-    if step <= warmup:
-        return peak * step / warmup
+    if step <= warmup: return peak * step / warmup
     progress = min(1.0, (step - warmup) / max(1, DECAY_STEPS - warmup))
     return peak * (FLOOR + (1 - FLOOR) * 0.5 * (1 + math.cos(math.pi * progress)))
 
+def tokens_of(text, metadata):
+    """The tokens of a text: characters, bytes or byte pairs, whichever the model reads."""
+    if "vocabulary" in metadata:
+        ids = {character: token for token, character in enumerate(json.loads(metadata["vocabulary"]))}
+        return torch.tensor([ids.get(character, 0) for character in text])
+    if not json.loads(metadata["unroll"])["merges"]:
+        return torch.tensor(list(text.encode()))
+    import tokenizers
+    return torch.tensor(tokenizers.Tokenizer.from_str(metadata["tokenizer"]).encode(text).ids)
 
-def tokens_of(path, characters, context):
-    """The training tokens: all but the last tenth, which the page holds out. A very short text is used whole."""
-    ids = {character: token for token, character in enumerate(characters)}
-    tokens = [ids.get(character, 0) for character in pathlib.Path(path).read_bytes().decode("utf-8-sig")]
+def split(tokens, context):
+    """All but the last tenth to train on, and windows spread over that tenth. A very short text is used whole."""
     held_out = min(len(tokens) // 10, len(tokens) - context - 1)
-    return torch.tensor(tokens[: len(tokens) - held_out] if held_out >= 2 else tokens)
+    if held_out < 2: return tokens, tokens.new_empty(0, 1)
+    tokens, rest = tokens[:-held_out], tokens[-held_out:]
+    length = min(context, held_out - 1)
+    count = min((held_out - 1) // length, max(8, 1536 // context))
+    starts = [index * (held_out - 1 - length) // max(1, count - 1) for index in range(count)]
+    return tokens, rest.unfold(0, length + 1, 1)[starts]
 
+@torch.no_grad()
+def held_out_loss(model, windows, rows):
+    """The mean loss on windows of held-out text, at most `rows` at once. The page measures it every 20 steps, too."""
+    model.eval()
+    losses = [model(part).item() * len(part) for part in windows.split(rows)]
+    model.train()
+    return sum(losses) / len(windows)
 
 def main():
     parser = argparse.ArgumentParser(description="Continues a run from Unroll's lab.")
     parser.add_argument("--folder", type=pathlib.Path, default="run", help="folder with the run's models and losses")
-    parser.add_argument("--text", default="text.txt", help="the text it trains on (UTF-8)")
+    parser.add_argument("--text", type=pathlib.Path, default="text.txt", help="the text it trains on (UTF-8)")
     parser.add_argument("--steps", type=int, default=1000, help="total number of steps to reach")
     parser.add_argument("--lr", type=float, help="peak learning rate from now on, instead of the run's own")
     parser.add_argument("--rows", type=int, default=64, help="maximum rows per process at once")
@@ -130,8 +130,8 @@ def main():
     models = [path for path in args.folder.glob("unroll-step-*.safetensors") if path.stem[12:].isdecimal()]
     if not models: parser.error(f"There is no unroll-step-….safetensors in {args.folder}.")
     with safetensors.safe_open(max(models, key=lambda path: int(path.stem[12:])), "pt") as file:
-        metadata, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}
-    config, characters, unroll = (json.loads(metadata[name]) for name in ["config", "vocabulary", "unroll"])
+        metadata, tensors = file.metadata(), {name: turned(name, file.get_tensor(name)) for name in file.keys()}
+    config, unroll = json.loads(metadata["config"]), json.loads(metadata["unroll"])
     settings = {**DEFAULTS, **dict(urllib.parse.parse_qsl(unroll["settings"]))}
     seed, rows, warmup = (int(settings[name]) for name in ["seed", "batch", "warmup"])
     step, context, own_rows = unroll["step"], config["n_positions"], rows // world
@@ -148,13 +148,13 @@ def main():
         kept = {kind: tensors.get(prefix + name, torch.zeros_like(p)).to(device) for kind, prefix in ADAM.items()}
         optimizer.state[p] = {"step": torch.tensor(float(step)), **kept}
     parallel = nn.parallel.DistributedDataParallel(model) if world > 1 else model
-    tokens = tokens_of(args.text, characters, context)
+    tokens, windows = split(tokens_of(args.text.read_bytes().decode("utf-8-sig"), metadata), context)
 
     def save():
         now = model.state_dict()
         for kind, prefix in ADAM.items():
             now |= {prefix + name: optimizer.state[p][kind] for name, p in model.named_parameters()}
-        now = {name: tensor.cpu().contiguous() for name, tensor in now.items()}
+        now = {name: turned(name, tensor.cpu()) for name, tensor in now.items()}
         about = {**metadata, "unroll": json.dumps({**unroll, "step": step, "learning_rate": peak})}
         path = args.folder / f"unroll-step-{step}.safetensors"
         safetensors.torch.save_file(now, path.with_suffix(".part"), about)
@@ -169,11 +169,11 @@ def main():
         if step >= args.steps: print(f"This run is at step {step}. To train on, ask for more --steps.")
     while step < args.steps:
         torch.manual_seed(hash((seed, step, rank)))  # each process drops other values, at each step the same again
-        inputs, targets = (part[rank::world].to(device) for part in batch_at(tokens, seed, step, rows, context))
+        batch = batch_at(tokens, seed, step, rows, context)[rank::world].to(device)
         loss = torch.zeros((), device=device)
-        for part in torch.arange(own_rows).split(args.rows):
+        for part in batch.split(args.rows):
             with torch.autocast(device.type, torch.bfloat16, enabled=args.bf16):
-                part_loss = parallel(inputs[part], targets[part]) * len(part) / own_rows
+                part_loss = parallel(part) * len(part) / own_rows
             part_loss.backward()  # gradients add up over the parts
             loss += part_loss.detach() / world
         norm = nn.utils.clip_grad_norm_(model.parameters(), clip or math.inf)  # 0: no clipping
@@ -188,13 +188,13 @@ def main():
         optimizer.zero_grad()
         step += 1
         if rank == 0:
-            with open(losses, "a") as file: print(step, loss, norm, rate, "", sep=",", file=file)
-            print(f"step {step}: loss {loss:.4f}", flush=True)
+            held_out = "" if step % 20 or not len(windows) else held_out_loss(model, windows.to(device), args.rows)
+            with open(losses, "a") as file: print(step, loss, norm, rate, held_out, sep=",", file=file)
+            print(f"step {step}: loss {loss:.4f}", held_out and f"held-out loss {held_out:.4f}", flush=True)
             if step >= saved + max(1, saved // 16) or step >= args.steps:  # often at first, then less and less
                 saved = step
                 save()
     if world > 1: dist.barrier(); dist.destroy_process_group()  # once all processes are here
     if step < args.steps: sys.exit(1)
-
 
 main()

@@ -67,7 +67,7 @@ test("a produced character lights what it was made from: shares of 1, and mirror
     // The sentence names the largest.
     const most = row.indexOf(Math.max(...row));
     const sentence = await byId(page, "alignment-weights-readout").textContent();
-    assert(sentence.includes(`(${most + 1}) ${(100 * row[most]).toFixed(2)}%`), sentence);
+    assert(sentence.includes(`(${most + 1}) ${(100 * row[most]).toFixed(1)}%`), sentence);
   }
   assert(mirrored / length > 0.3, `the line is there: ${mirrored / length}`);
   // A source character shows who read it; together with the matrix.

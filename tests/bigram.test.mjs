@@ -77,12 +77,23 @@ test("a cell says how often one character followed another", async (t) => {
   const sums = byId(page, "bigram-sums");
   await page.locator('[data-testid="bigram-sums"]', { hasText: `${count} / ${total}` }).waitFor();
   const text = (await sums.textContent()).replaceAll("−", "-");
-  const [, a, k, b, v, smoothed] = text.match(/\((\d+) \+ ([\d.]+)\) \/ \((\d+) \+ [\d.]+ · (\d+)\) = ([\d.]+)/);
-  const expected = (Number(a) + Number(k)) / (Number(b) + Number(k) * Number(v));
-  assert(Math.abs(Number(smoothed) - expected) < 1e-4, text);
   const [, logit, sum, trained] = text.match(/e\^(-?[\d.]+) \/ ([\d.]+) \(the row’s sum\) = ([\d.]+)/);
   assert(Math.abs(Math.exp(logit) / sum - Number(trained)) < 2e-4, text);
   assert(text.includes(`its logit${logit}`), text);
+  // The gradient in words: how far off, and how often the row is met.
+  const [, high, low] = text.match(/\(([\d.]+) - ([\d.]+)\) · \d+ \/ \d+ = /);
+  const [, off, gap] = text.match(/too (high|low) by ([\d.]+), times how often .+ occurs/);
+  assert(off === (Number(high) < Number(low) ? "low" : "high"), text);
+  assert(Math.abs(Number(gap) - Math.abs(high - low)) < 2e-4, text);
+
+  // Smoothing is spelled out where it is on show, and there alone.
+  assert.doesNotMatch(text, /smoothed/);
+  await byId(page, "control-bigram-view-smoothed").check();
+  const sum = /\((\d+) \+ ([\d.]+)\) \/ \((\d+) \+ [\d.]+ · (\d+)\) = ([\d.]+)/;
+  await eventually(async () => sum.test(await sums.textContent()));
+  const [, a, k, b, v, smoothed] = (await sums.textContent()).match(sum);
+  const expected = (Number(a) + Number(k)) / (Number(b) + Number(k) * Number(v));
+  assert(Math.abs(Number(smoothed) - expected) < 1e-4, `${a} ${k} ${b} ${v} ${smoothed}`);
 });
 
 test("trained minus counted: the scale shrinks with the differences, and dots are pairs never seen", async (t) => {

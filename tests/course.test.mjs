@@ -22,8 +22,6 @@ import {
   paused,
   running,
   settled,
-  staysFree,
-  train,
   useSite,
 } from "./harness.mjs";
 
@@ -507,20 +505,6 @@ test("a chapter's figure embeds: run, pause, set, and no shell", async (t) => {
   await page.evaluate(() => window.ask({ type: "set", settings: { seed: 77 } }));
   await page.evaluate(() => window.ask({ type: "nonsense" }));
   await eventually(async () => (await said("error")).some((m) => m.message.includes("nonsense")));
-});
-
-test("a link opens each chapter, trained as far as it says, and none blocks the page for long", async (t) => {
-  // Each chapter's own tests wait for the steps that it takes by itself; here few are enough.
-  const page = await site.open(t, `?chapter=${STUDIES[0]}&step=20`);
-  for (const chapter of STUDIES) {
-    if (chapter !== STUDIES[0]) await page.goto(`${site.url}?chapter=${chapter}&step=20`);
-    await opened(page, chapter);
-    await numberUntil(page, "loss-step", (step) => step === 20, "20");
-    assert.equal((await page.locator('[data-testid$="-problem"]').allTextContents()).join(""), "");
-    await paused(page);
-    t.diagnostic(chapter);
-    await staysFree(t, site, page, () => train(page, 40));
-  }
 });
 
 test("a beat lets a drawing fade into the next, where motion is wanted", async (t) => {

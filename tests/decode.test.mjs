@@ -125,14 +125,25 @@ test("the lab begins with its writing, also of a model that is trained, and with
   }
 });
 
+test("in the beat about cuts a top k of 5 leaves five", async (t) => {
+  const page = await site.open(t, `?chapter=decode${FRESH}&idea=4`);
+  await live(page, "decode");
+  await slide(page, "topk", 5);
+  await eventually(async () => (await text(page, "decode-note")).startsWith("5 characters of"), "five are left");
+});
+
 test("one press writes the character that the number falls on", async (t) => {
   const page = await open(t, "choose", `${FRESH}&temperature=1`);
+  const typed = await sentence(page);
   for (let i = 0; i < 3; i++) {
     const before = await sentence(page);
     const [chosen] = (await table(page, "decode")).filter((row) => row.chosen);
     await byId(page, "decode-write").click();
     await eventually(async () => (await sentence(page)) === before + chosen.character, "it is written");
     await settled(page);
+    const marked = await page.locator(".decode-bar").evaluate((bar) => Number(bar.style.getPropertyValue("--written")));
+    // Of what was written only the last line is marked.
+    assert.equal(marked, (await sentence(page)).slice(typed.length).split("\n").at(-1).length);
     const note = await text(page, "decode-note");
     const [number, from, to] = [...note.matchAll(/0\.\d{4}|1\.0000/g)].map((match) => Number(match[0]));
     assert(number >= from - 1e-4 && number <= to + 1e-4, note);

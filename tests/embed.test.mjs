@@ -276,6 +276,7 @@ test("“Share” copies the figure as an iframe: what the link says, alone", as
   assert.equal(src.hash, link.hash);
   await byId(page, "link-framed").click();
   await eventually(async () => (await field.inputValue()) === link.href, "the link again");
+  await page.close();
 
   // In a page of somebody else it is the figure, trained as far.
   const other = await site.open(t, site.host(`<!doctype html><html lang="en"><title>A course</title><main><h1>Lesson</h1>${html}</main></html>`));
@@ -311,6 +312,8 @@ test("what a frame hides is hidden in every chapter", async (t) => {
     for (const part of there) await byId(page, part).waitFor();
     await settled(page);
     for (const part of parts) assert.equal(await byId(page, part).count(), Number(there.includes(part)), `${part}: ${query}`);
+    // The next one shares its compiled code.
+    await page.close();
   };
   await shows("embed=1", parts);
   await shows("embed=1&hide=text,loss", ["settings-open", "train-toggle"]);

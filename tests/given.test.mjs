@@ -104,7 +104,7 @@ function near(found, wanted, most = 1e-5) {
   wanted.flat(Infinity).forEach((value, at) => assert(Math.abs(value - numbers[at]) < most, `${at}: ${numbers[at]}, not ${value}`));
 }
 
-test("its inside is what transformers computes: the lens, heads by their jobs, patching", async (t) => {
+test("its inside is what transformers computes: a head in numbers, the lens, heads by their jobs, positions, patching", async (t) => {
   const page = await site.open(t, SMALL);
   await choose(page, ["model.safetensors", "config.json", "tokenizer.json"].map(golden));
   await isOpened(page);
@@ -113,10 +113,21 @@ test("its inside is what transformers computes: the lens, heads by their jobs, p
   for (const name of ["source-open", "twin-open"]) assert.equal(await byId(page, name).count(), 0, name);
   assert.deepEqual(await tabs(page), ["attention", "heads", "jobs", "next", "patching", "writing"]);
   await byId(page, "probe-input").fill(expected.text);
+  await settled(page);
+  const [entropy, distance, first, previous] = expected.habits[0][0];
+  const habits = [
+    `looks back ${distance.toFixed(1)} tokens on average`,
+    `puts ${(100 * first).toFixed(0)}% of its weight on the first token, and ${(100 * previous).toFixed(0)}% on the previous one`,
+    `entropy is ${(entropy / Math.LN2).toFixed(2)} bits`,
+  ];
+  for (const part of habits) await byId(page, "head-habits").getByText(part).waitFor();
 
+  // The lens comes token by token, until it has them all.
   await openView(page, "next");
   await live(page, "lens");
   const lens = await exported(page, "lens");
+  assert.equal(lens.values[0].length, expected.ids.length);
+  assert(lens.values.flat().every((value) => value !== null), "none is missing");
   near(lens.values, expected.lens.finally);
   assert.deepEqual([lens.experiment.opened, lens.text, lens.step], [true, "", undefined]);
   const last = expected.lens.shares.at(-1).at(-1);
@@ -133,6 +144,15 @@ test("its inside is what transformers computes: the lens, heads by their jobs, p
   const [layer, head] = [Math.floor(most / 4) + 1, (most % 4) + 1];
   await byId(page, "jobs-most").locator("button").first().click();
   await byId(page, "figure-attention").getByRole("heading", { name: `Layer ${layer}, head ${head}` }).waitFor();
+  const back = expected.habits[layer - 1][head - 1][1].toFixed(1);
+  await byId(page, "head-habits").getByText(`looks back ${back} tokens on average`).waitFor();
+
+  await openView(page, "positions");
+  await live(page, "positions");
+  const positions = await exported(page, "positions");
+  near(positions.values, expected.cosines);
+  assert.deepEqual(positions.axes[0].labels.slice(0, 3), ["1", "3", "5"]);
+  await byId(page, "positions-note").getByText(/for positions 2 apart and .* for positions 48 apart\.$/).waitFor();
 
   await openView(page, "patching");
   await byId(page, "patch-0").fill(expected.text);
@@ -153,7 +173,7 @@ test("the views of an opened model fit everywhere, and are read with keys alone"
   await isOpened(page);
   // The focus begins where reading does.
   await page.locator("#chapter-title:focus").waitFor();
-  for (const view of ["next", "patching", "jobs"]) {
+  for (const view of ["attention", "next", "patching", "positions", "jobs"]) {
     await openView(page, view);
     await fitsEverywhere(page);
   }

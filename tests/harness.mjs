@@ -362,7 +362,7 @@ export async function live(page, name) {
 }
 
 /** Views that share the tab of another one, and that one. */
-const SHARED = { copies: "weight", longer: "models" };
+const SHARED = { copies: "weight", longer: "models", positions: "jobs" };
 
 /** The names of the chapter's tabs, in their order: each is that of a view. */
 export function tabs(page) {

@@ -2,7 +2,8 @@
 // middle, and refused to whom it is not for.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after } from "node:test";
@@ -47,11 +48,11 @@ function program() {
 
 /** The engines of this file's tests. They end after all pages are closed, which would miss them. */
 const engines = [];
-after(() => engines.forEach((child) => child.kill()));
+after(() => engines.forEach((child) => child.kill("SIGKILL")));
 
 /** Starts an engine. Returns its process and its link. */
-async function engine(threads = 1) {
-  const options = ["--site", siteFolder(), "--port", "0", "--threads", String(threads)];
+async function engine(threads = 1, ...more) {
+  const options = ["--site", siteFolder(), "--port", "0", "--threads", String(threads), ...more];
   const child = spawn(program(), options, { stdio: ["ignore", "pipe", "inherit"] });
   engines.push(child);
   for await (const line of createInterface({ input: child.stdout })) {
@@ -129,6 +130,55 @@ test("training goes on when the page is closed, and another finds the run as it 
   await second.reload();
   await device(second, "native");
   await numberUntil(second, "loss-step", (now) => now === step + 2, `${step + 2}`);
+});
+
+/** 13.8 million parameters and a context twice as long as a tab allows. */
+const LARGE = "layers=2&heads=8&width=736&context=1024&batch=1&seed=5";
+
+test("a model too large for a tab trains here, is found again and kept beside the engine", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "unroll-large-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const { child, link } = await engine(1, "--keep", folder);
+  const first = await opened(t, withSettings(link, LARGE), { allow: GONE });
+  await device(first, "native");
+  const file = join(folder, "gpt-2-layers-width-736-run-1.safetensors");
+  await said(first, `This model is too large for the browser to keep. The native engine keeps it every five minutes, and when it ends, in ${file}.`);
+  await openSettings(first);
+  assert.equal(await byId(first, "control-context").getAttribute("aria-valuemax"), "2048");
+  await byId(first, "settings-close").click();
+  await stepTo(first, 1);
+  await first.close();
+
+  const second = await opened(t, link, { allow: GONE });
+  await device(second, "native");
+  await numberUntil(second, "loss-step", (step) => step === 1, "1");
+  await eventually(() => parameter(second, "context") === "1024", "the address says context=1024");
+  // Asked to end, it keeps what it has, and the page has no more than where that is.
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  child.kill(process.platform === "win32" ? "SIGKILL" : "SIGTERM");
+  await ended;
+  await said(second, `What was kept of the run is in ${file}.`);
+  await device(second, "cpu");
+  await eventually(() => parameter(second, "context") !== "1024", "the form is that of the usual model");
+  if (process.platform !== "win32") {
+    const bytes = readFileSync(file);
+    const head = JSON.parse(bytes.subarray(8, 8 + Number(bytes.readBigUInt64LE())).toString());
+    assert.equal(JSON.parse(head.__metadata__.unroll).step, 1);
+    assert.deepEqual(head["transformer.wpe.weight"].shape, [1024, 736]);
+    assert(head["optimizer.exp_avg_sq.transformer.wpe.weight"], "what the optimizer keeps is there, too");
+  }
+});
+
+test("a link to a model that is too large for a tab is refused there with the way to train it", async (t) => {
+  for (const settings of [LARGE, "layers=12&width=1024&context=64"]) {
+    const page = await site.open(t, `?device=cpu&${settings}`);
+    await said(page, /too (large|big) to train in a tab .*native engine: “cargo xtask engine” starts it/);
+    await live(page, "attention");
+    await openSettings(page);
+    assert.equal(await byId(page, "control-context").inputValue(), "48", "the usual model is there");
+    assert.equal(await byId(page, "control-context").getAttribute("aria-valuemax"), "512");
+    await page.close();
+  }
 });
 
 test("cut off in the middle, the page goes on in its tab with what it has", async (t) => {

@@ -289,7 +289,7 @@ test("the other built-in texts train", async (t) => {
 test("a link with nonsense is answered and the rest of it used", async (t) => {
   const page = await site.open(t, "?layers=99&speling=1&width=32&heads=4&seed=7#w=nonsense");
   await live(page, "attention");
-  for (const sentence of [/layers is a whole number from 1 to 12/, /speling/, /damaged/]) {
+  for (const sentence of [/layers is a whole number from 1 to 48/, /speling/, /damaged/]) {
     await page.locator('[data-testid="notice"]', { hasText: sentence }).waitFor();
   }
   assert.equal(await byId(page, "control-width").inputValue(), "32");

@@ -67,6 +67,9 @@ test("a text of Chinese and emoji trains with byte pairs, and what is written is
   // By the character it can be compared with runs in other tokens.
   await openView(page, "loss");
   await page.locator('[data-testid="loss-per-character"]', { hasText: /each character.* train \d\.\d+.* nats/ }).waitFor();
+  // The script for PyTorch reads them, too.
+  await openSettings(page);
+  assert.equal(await byId(page, "run-take").getAttribute("aria-disabled"), null);
 });
 
 test("the sentence is written in tokens of several characters", async (t) => {

@@ -258,7 +258,9 @@ fn obey(
         (Request::Step, Subject::Gpt) => store.take_steps(1),
         (Request::Step, Subject::Chapter(lab)) => lab.take_steps(1),
         (Request::Reset, Subject::Gpt) => {
-            store.link.with_untracked(|l| l.experiment().validate()).map_err(|e| e.to_string())?;
+            let limits = untrack(|| store.limits());
+            let valid = store.link.with_untracked(|link| link.experiment().validate(limits));
+            valid.map_err(|error| error.to_string())?;
             store.start_over();
         }
         (Request::Reset, Subject::Chapter(lab)) => lab.start_over(),
@@ -296,7 +298,7 @@ fn set(store: Store, changes: &Changes) -> Result<(), String> {
     let before = store.link.get_untracked();
     let mut after = before.clone();
     changes.apply(&mut after);
-    after.experiment().validate().map_err(|error| error.to_string())?;
+    after.experiment().validate(untrack(|| store.limits())).map_err(|error| error.to_string())?;
     let (rate, corpus) = (after.gpt.learning_rate, after.corpus);
     // The text in use changes with the model that learns it, not with the form.
     after.corpus = before.corpus;

@@ -237,7 +237,7 @@ impl Questions {
     }
 
     /// Counts a standing question among [`Self::behind`] while `behind` holds.
-    fn count_behind(self, behind: Signal<bool>) {
+    pub fn count_behind(self, behind: Signal<bool>) {
         let counted = StoredValue::new(false);
         let count = move |now: bool| {
             if counted.try_get_value() == Some(!now) {

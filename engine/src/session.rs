@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use burn::tensor::Device;
 use unroll_model::{Filling, Trainer};
 use unroll_protocol::{
-    Checkpoint, Command, CommandKind, Event, ExperimentSpec, LabQuestion, Packed, Recorded,
+    Checkpoint, Command, CommandKind, Event, ExperimentSpec, LabQuestion, Limits, Packed, Recorded,
     RunState, gpt, study::heads::HeadAt, text::check_size,
 };
 
@@ -59,6 +59,7 @@ enum Going {
 /// what it can train for chapters.
 pub struct Session<S: Studies = NoStudies> {
     device: Device,
+    limits: Limits,
     now: fn() -> f64,
     present: Option<Present<S>>,
     /// A model of another's making whose weights are still coming.
@@ -83,9 +84,15 @@ impl<S: Studies> Session<S> {
     /// An idle engine. `now` is a monotonic clock in milliseconds; it decides when events are sent,
     /// never what is computed.
     pub fn new(device: Device, now: fn() -> f64) -> Self {
+        Self::within(Limits::TAB, device, now)
+    }
+
+    /// The same with models of the lab as large as these limits let them be.
+    pub fn within(limits: Limits, device: Device, now: fn() -> f64) -> Self {
         unroll_model::set_clock(now);
         Self {
             device,
+            limits,
             now,
             present: None,
             filling: None,
@@ -212,7 +219,7 @@ impl<S: Studies> Session<S> {
             Command::Measure { id, spec, text } => {
                 let lab = S::lab().ok_or(NOT_THE_LAB)?;
                 check_size(text.len() as u64).map_err(said)?;
-                let trainer = Trainer::new(&spec, &text, &self.device);
+                let trainer = Trainer::new_within(&self.limits, &spec, &text, &self.device);
                 let trainer = trainer.map_err(said)?;
                 self.measuring = Some((Measuring::new(id, trainer, (self.now)()), lab));
             }
@@ -385,10 +392,11 @@ impl<S: Studies> Session<S> {
     ) -> Result<(), String> {
         let lab = S::lab().ok_or(NOT_THE_LAB)?;
         check_size(text.len() as u64).map_err(said)?;
+        let Self { limits, device, .. } = &*self;
         let trainer = match resume {
-            None => Trainer::new(spec, &text, &self.device).map_err(said)?,
+            None => Trainer::new_within(limits, spec, &text, device).map_err(said)?,
             Some(checkpoint) => {
-                let trainer = Trainer::from_checkpoint(&checkpoint, &text, &self.device);
+                let trainer = Trainer::from_checkpoint_within(limits, &checkpoint, &text, device);
                 trainer.map_err(|error| format!("This saved model can’t be opened. {error}"))?
             }
         };

@@ -7,9 +7,9 @@ use unroll_engine::session::{Marker, NoStudies, Session, Studies};
 use unroll_model::{AnyStudy, Filling};
 use unroll_protocol::{
     Architecture, Ask, AttentionRow, Checkpoint, Command, CommandKind, CurvePoint, Event,
-    ExperimentSpec, GivenModel, GptSpec, Link, OptimizerSpec, Packed, Question, Recorded, RunState,
-    SampleSpec, Sampling, Started, StudyStarted, TokenizerFile, Tokens, Trace, Weights,
-    gpt::{HeadScores, Lens, Patched, Place, Written, ask},
+    ExperimentSpec, GivenModel, GptSpec, Limits, Link, OptimizerSpec, Packed, Question, Recorded,
+    RunState, SampleSpec, Sampling, Started, StudyStarted, TokenizerFile, Tokens, Trace, Weights,
+    gpt::{Alike, Habits, HeadScores, Lens, Patched, Place, Written, ask},
     link::Chapter,
     study::{heads::HeadAt, tokens},
 };
@@ -92,6 +92,10 @@ impl<S: Studies> Driven<S> {
 impl Driven {
     fn new() -> Self {
         Self::of()
+    }
+
+    fn within(limits: Limits) -> Self {
+        Self { session: Session::within(limits, Device::flex(), now), events: Vec::new() }
     }
 
     fn started(spec: ExperimentSpec, text: &str) -> Self {
@@ -594,6 +598,30 @@ fn writing_waits_for_another_place_and_replaces_its_own() {
     assert_eq!(done.collect::<Vec<_>>(), [2, 3]);
 }
 
+/// 13 million parameters are too many for a tab, and none for an engine outside the browser.
+#[test]
+fn how_large_a_model_may_be_is_up_to_the_engine() {
+    let gpt = GptSpec { layers: 1, heads: 8, width: 1024, context: 16, ..spec().gpt };
+    let large = ExperimentSpec { gpt, batch: 1, ..spec() };
+    let start = Command::Start { spec: large, text: TEXT.repeat(8), resume: None, workers: 1 };
+    let (kind, reason) = refused(&Driven::new().say(start));
+    assert_eq!(kind, CommandKind::Start);
+    assert!(reason.contains("native engine"), "{reason}");
+    let mut native = Driven::within(Limits::NATIVE);
+    let started = native.start(large, TEXT);
+    assert!(started.parameters > Limits::TAB.parameters, "{}", started.parameters);
+    native.steps(2);
+    assert_eq!(native.recorded().steps, [2], "there is no room for two moments");
+    // Nor is one that was saved there opened in a tab.
+    let said = native.say(Command::Save);
+    let Some(Event::Checkpoint(saved)) = said.into_iter().next() else { panic!("not saved") };
+    let resume =
+        Command::Start { spec: large, text: TEXT.repeat(8), resume: Some(saved), workers: 1 };
+    assert!(refused(&Driven::new().say(resume.clone())).1.contains("native engine"));
+    let again = Driven::within(Limits::NATIVE).say(resume).remove(0);
+    assert!(matches!(&again, Event::Started(started) if started.step == 2), "{again:?}");
+}
+
 #[test]
 fn a_refused_start_leaves_the_present_model_training() {
     let mut driven = Driven::started(spec(), TEXT);
@@ -864,9 +892,15 @@ fn a_given_model_replaces_the_present_one_when_it_is_complete_and_is_only_asked(
         };
         answer
     };
-    let lens: Lens =
-        answered(&mut driven, Command::ask(6, ask::Lens { text: "ab".into() })).unpack().unwrap();
-    assert_eq!(lens.shares.shape, [3, 2]);
+    let lens = ask::Lens { text: "ab".into(), from: 1, count: 8 };
+    let lens: Lens = answered(&mut driven, Command::ask(6, lens)).unpack().unwrap();
+    assert_eq!((lens.tokens.len(), lens.from, lens.shares.shape), (2, 1, vec![3, 1]));
+    let habits = Command::ask(6, ask::Habits { text: "ab".into() });
+    let habits: Habits = answered(&mut driven, habits).unpack().unwrap();
+    assert_eq!((habits.tokens, habits.statistics.len()), (2, 4));
+    let alike = Command::ask(6, ask::Positions {});
+    let alike: Alike = answered(&mut driven, alike).unpack().unwrap();
+    assert_eq!(alike.cosines.shape, [alike.positions.len() as u32; 2]);
     let jobs: HeadScores =
         answered(&mut driven, Command::ask(7, ask::Jobs { seed: 1 })).unpack().unwrap();
     assert_eq!((jobs.repeated, jobs.scores.shape.as_slice()), (11, [5, 2, 2].as_slice()));

@@ -190,6 +190,50 @@ impl Gpt {
         GptTrace { tokens, positions, embeddings, layers, rules, final_norm, logits }
     }
 
+    /// The residual stream before the first block and after each of them, each `[batch, T, width]`. What
+    /// [`forward_traced`](Self::forward_traced) tells of it, but the large product with the unembedding is left out.
+    ///
+    /// # Shapes
+    ///
+    /// - tokens: `[batch, T]`
+    ///
+    /// # Panics
+    ///
+    /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
+    pub fn streams(&self, tokens: Tensor<2, Int>) -> Vec<Tensor<3>> {
+        let [_, length] = tokens.dims();
+        let rules = self.attention_rules(length);
+        let mut stream = self.embed(tokens, &Dropout::off());
+        let mut streams = vec![stream.clone()];
+        for block in &self.blocks {
+            stream = block.forward(stream, &rules, &Dropout::off());
+            streams.push(stream.clone());
+        }
+        streams
+    }
+
+    /// The attention weights of each block that has attention, `[batch, heads, T, T]`, likewise.
+    ///
+    /// # Shapes
+    ///
+    /// - tokens: `[batch, T]`
+    ///
+    /// # Panics
+    ///
+    /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
+    pub fn attention_weights(&self, tokens: Tensor<2, Int>) -> Vec<Tensor<4>> {
+        let [_, length] = tokens.dims();
+        let rules = self.attention_rules(length);
+        let mut stream = self.embed(tokens, &Dropout::off());
+        let mut weights = Vec::with_capacity(self.blocks.len());
+        for block in &self.blocks {
+            let layer = block.forward_traced(stream, &rules, &Dropout::off());
+            weights.extend(layer.attention.map(|attention| attention.weights));
+            stream = layer.output;
+        }
+        weights
+    }
+
     /// The keys and values of `tokens`, which stand at the beginning: one entry for each block that has
     /// attention.
     ///

@@ -1,5 +1,5 @@
-//! The inside of a model: its stream after every block, what its heads look at, and one text's stream in place of
-//! another's.
+//! The inside of a model: its stream after every block, what its heads look at, how alike its positions are, and one
+//! text's stream in place of another's.
 
 use core::fmt;
 
@@ -7,10 +7,14 @@ use burn::tensor::{Tensor, activation::softmax};
 use unroll_protocol::{
     Array,
     architecture::MaskKind,
-    gpt::{HEAD_JOBS, HeadScores, Lens, MOST_IN_LENS, MOST_PATCHED, Patched},
+    gpt::{
+        Alike, HEAD_JOBS, Habits, HeadScores, Lens, MOST_IN_LENS, MOST_PATCHED, MOST_POSITIONS,
+        Patched, ask,
+    },
 };
 
 use crate::{
+    attention::{head_statistics, statistics_of},
     data::token_tensor,
     dropout::Dropout,
     gpt::Gpt,
@@ -24,24 +28,28 @@ use crate::{
 /// The most tokens that are repeated for [`head_scores`].
 const MOST_REPEATED: usize = 32;
 
-/// What the stream says before the first block and after each of them, at the last tokens of `text`.
+/// What the stream says before the first block and after each of them, at some of the last tokens of a text.
 ///
 /// # Errors
 ///
 /// Where there is no text, or the device returns nothing.
-pub async fn lens(model: &Gpt, tokenizer: &Tokenizer, text: &str) -> Result<Lens, TraceError> {
-    let Read { tokens, dropped, .. } = last_tokens(model, tokenizer, text)?;
+pub async fn lens(
+    model: &Gpt,
+    tokenizer: &Tokenizer,
+    question: &ask::Lens,
+) -> Result<Lens, TraceError> {
+    let Read { tokens, dropped, .. } = last_tokens(model, tokenizer, &question.text)?;
     let first = tokens.len().saturating_sub(MOST_IN_LENS);
-    let count = tokens.len() - first;
-    let computed = model.forward_traced(token_tensor(&tokens, 1, &model.device()), None);
-    let layers = computed.layers.into_iter().map(|layer| layer.output);
-    let streams: Vec<Tensor<3>> = [computed.embeddings].into_iter().chain(layers).collect();
+    let most = tokens.len() - first;
+    let from = (question.from as usize).min(most - 1);
+    let count = (question.count as usize).clamp(1, most - from);
+    let streams = model.streams(token_tensor(&tokens, 1, &model.device()));
     let depths = streams.len();
     let (mut best, mut shares) = (vec![0; depths * count], vec![0.0; depths * count]);
     let mut finally = vec![0.0; depths * count];
     // The end comes first: all others are asked about it. One at a time, for each is as large as the vocabulary.
     for (depth, stream) in streams.into_iter().enumerate().rev() {
-        let logits = model.logits(stream.narrow(1, first, count));
+        let logits = model.logits(stream.narrow(1, first + from, count));
         let read = read_all([softmax(logits, 2).reshape([-1])]).await;
         let all = read.map_err(TraceError::Read)?.concat();
         for (at, row) in all.chunks(tokenizer.len()).enumerate() {
@@ -55,6 +63,7 @@ pub async fn lens(model: &Gpt, tokenizer: &Tokenizer, text: &str) -> Result<Lens
     Ok(Lens {
         tokens: as_text(tokenizer, &tokens[first..]),
         dropped: dropped + first as u32,
+        from: from as u32,
         best: best.into_iter().map(|id| tokenizer.label(id as u32)).collect(),
         shares: array(shares),
         finally: array(finally),
@@ -143,6 +152,56 @@ pub async fn head_scores_on(
             values: scores.collect(),
         },
         losses: [mean(&losses[..count]), mean(&losses[count + 1..])],
+    })
+}
+
+/// What each head does with the last tokens of `text`, in numbers.
+///
+/// # Errors
+///
+/// Where there is no text, or the device returns nothing.
+pub async fn habits(model: &Gpt, tokenizer: &Tokenizer, text: &str) -> Result<Habits, TraceError> {
+    let tokens = last_tokens(model, tokenizer, text)?.tokens;
+    let mut statistics = Vec::new();
+    // The first query has nothing to choose from.
+    if tokens.len() > 1 {
+        let weights = model.attention_weights(token_tensor(&tokens, 1, &model.device()));
+        let each = weights.into_iter().map(|weights| head_statistics(weights).reshape([-1]));
+        statistics = statistics_of(&read_all(each).await.map_err(TraceError::Read)?.concat());
+    }
+    Ok(Habits {
+        tokens: tokens.len() as u32,
+        layers: model.blocks.len() as u32,
+        heads: model.heads() as u32,
+        statistics,
+    })
+}
+
+/// How alike the vectors are that `model` learned for its positions.
+///
+/// # Errors
+///
+/// Where it learned none, or the device returns nothing.
+pub async fn positions(model: &Gpt) -> Result<Alike, TraceError> {
+    let learned = model.position_embedding.as_ref().ok_or(TraceError::NoPositions)?;
+    let weight = learned.weight.val();
+    let [context, width] = weight.dims();
+    let read = read_all([weight.reshape([-1])]).await.map_err(TraceError::Read)?.concat();
+    let every = context.div_ceil(MOST_POSITIONS);
+    let vectors: Vec<&[f32]> = read.chunks(width).step_by(every).collect();
+    let product = |[one, other]: [usize; 2]| -> f64 {
+        let pairs = vectors[one].iter().zip(vectors[other]);
+        pairs.map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+    };
+    let count = vectors.len();
+    let lengths: Vec<f64> = (0..count).map(|at| product([at, at]).sqrt()).collect();
+    let cosines = (0..count * count).map(|cell| {
+        let places = [cell / count, cell % count];
+        (product(places) / (lengths[places[0]] * lengths[places[1]])) as f32
+    });
+    Ok(Alike {
+        positions: (0..context as u32).step_by(every).collect(),
+        cosines: Array { shape: vec![count as u32; 2], values: cosines.collect() },
     })
 }
 

@@ -19,6 +19,8 @@ pub enum TraceError {
     Empty,
     /// The model's context can't hold two tokens twice.
     ShortContext,
+    /// The model learned none.
+    NoPositions,
     Read(ReadError),
     /// There is no such row.
     Row(RowError),
@@ -29,6 +31,7 @@ impl fmt::Display for TraceError {
         match self {
             Self::Empty => write!(f, "There is no text to look at: write at least one character."),
             Self::ShortContext => write!(f, "This model’s context is too short for this test."),
+            Self::NoPositions => write!(f, "This model has no learned positions."),
             Self::Read(error) => error.fmt(f),
             Self::Row(error) => error.fmt(f),
         }

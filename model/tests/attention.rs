@@ -9,7 +9,7 @@ use burn::{
 use support::{TEXT, device, ready, relative_difference, same_bits, step, tiny, values};
 use unroll_model::{Gpt, GptConfig, Mask, Trainer, parameter_count, token_tensor, trace};
 use unroll_protocol::{
-    Architecture, ExperimentSpec, GptSpec, Initialization,
+    Architecture, ExperimentSpec, GptSpec, Initialization, Limits,
     architecture::{Activation, MaskKind, NormKind, NormPlacement, Positions},
     study::heads::HeadAt,
 };
@@ -237,7 +237,7 @@ fn every_architecture_trains_is_counted_and_comes_back_from_a_checkpoint() {
     assert_eq!(all.len(), 6 * 3 * 4 * 5 * 8);
     for architecture in all {
         let gpt = spec(architecture);
-        assert_eq!(gpt.validate(), Ok(()));
+        assert_eq!(gpt.validate(&Limits::TAB), Ok(()));
         let experiment = ExperimentSpec { gpt, batch: 2, ..tiny() };
         let mut trainer = Trainer::new(&experiment, TEXT, &device()).unwrap();
         let vocabulary = trainer.tokenizer().len();

@@ -71,6 +71,54 @@ fn a_trace_changes_nothing_and_its_parts_add_up() {
     }
 }
 
+/// Where gradients inside are wanted, it goes step by step.
+#[test]
+fn a_trace_of_a_whole_sequence_is_that_of_its_steps() {
+    for kind in KINDS {
+        for length in [1, 6] {
+            let model = config(kind).init(&device()).train();
+            let inputs = batch(&device().autodiff()).inputs.narrow(1, 0, length);
+            let finals = model.run(inputs.clone(), &RunOptions::default()).finals;
+            let options = RunOptions { initial: Some(finals), ..RunOptions::default() };
+            let whole = model.forward_traced(inputs.clone(), &options);
+            let stepwise = RunOptions { probes: true, ..options };
+            let steps = model.forward_traced(inputs, &stepwise);
+            let parts = |layer: &RecurrentLayerTrace| {
+                let traces = [Some(&layer.forward), layer.backward.as_ref()];
+                let parts = |trace: &RecurrentTrace| {
+                    let trace = trace.clone();
+                    let always = [
+                        trace.inputs,
+                        trace.previous,
+                        trace.from_input,
+                        trace.from_state,
+                        trace.sums,
+                        trace.gates,
+                        trace.hidden,
+                    ];
+                    let some =
+                        [trace.previous_cell, trace.before_reset, trace.unprojected, trace.cell];
+                    always.map(Some).into_iter().chain(some).map(|part| part.map(values))
+                };
+                traces.into_iter().flatten().flat_map(parts).collect::<Vec<_>>()
+            };
+            for (whole, steps) in whole.layers.iter().zip(&steps.layers) {
+                for (at, (whole, steps)) in parts(whole).iter().zip(parts(steps)).enumerate() {
+                    match (whole, steps) {
+                        (Some(whole), Some(steps)) => {
+                            assert!(
+                                same_bits(whole, &steps),
+                                "{kind:?}, {length} steps, part {at}"
+                            );
+                        }
+                        (whole, steps) => assert_eq!(whole.is_some(), steps.is_some()),
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_sequence_in_two_halves_ends_as_in_one() {
     for kind in KINDS {
@@ -94,10 +142,11 @@ fn a_whole_sequence_has_the_gradients_of_its_steps() {
             let model = config(kind).init(&device).train();
             let batch = batch(&device.clone().autodiff());
             let options = RunOptions { truncation, ..RunOptions::default() };
-            let gradients = |traced: bool| {
+            let gradients = |stepwise: bool| {
                 let inputs = batch.inputs.clone();
-                let (logits, finals) = match traced {
+                let (logits, finals) = match stepwise {
                     true => {
+                        let options = RunOptions { probes: true, ..options.clone() };
                         let trace = model.forward_traced(inputs, &options);
                         (trace.logits, trace.finals)
                     }
@@ -197,8 +246,15 @@ fn truncation_stops_the_gradient_at_its_edges_only() {
 fn forced_gates_do_what_their_formulas_say() {
     let device = device();
     let model = |kind| SequenceConfig { bidirectional: false, layers: 1, ..config(kind) };
-    let force =
-        |gate, unit, step, value| Force { layer: 0, backward: false, gate, unit, step, value };
+    let force = |gate, unit, step, value| Force {
+        layer: 0,
+        backward: false,
+        row: None,
+        gate,
+        unit,
+        step,
+        value,
+    };
     // The LSTM: unit 2 forgets nothing and writes nothing after step 1.
     let lstm = model(CellKind::LSTM).init(&device);
     let mut forced = Vec::new();

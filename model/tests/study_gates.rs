@@ -198,14 +198,18 @@ fn a_forced_run_is_what_a_recomputation_by_hand_gives() {
     let (loss, free_loss) = (answer.loss.unwrap(), answer.free_loss.unwrap());
     println!("loss {free_loss} without, {loss} with the counting unit's forget gate shut");
     assert!(loss > free_loss + 0.5);
-    let shut =
-        ask::Shut { sentence: sentence.clone(), gate: Quantity::Forget, units: vec![unit as u32] };
+    // Several are shut in one run, each by itself.
+    let units = vec![(unit as u32 + 1) % 10, unit as u32];
+    let shut = ask::Shut { sentence: sentence.clone(), gate: Quantity::Forget, units };
     let shut = ask(&mut study, shut).unwrap();
+    let other = [Forced { unit: (unit as u32 + 1) % 10 + 1, from: 1, ..forced[0] }];
+    let other = seen(&mut study, &sentence, Quantity::Forget, &other);
+    assert_eq!(Some(shut.outcomes[0].loss), other.loss);
     let always = [Forced { from: 1, ..forced[0] }];
     let always = seen(&mut study, &sentence, Quantity::Forget, &always);
-    assert_eq!(Some(shut.outcomes[0].loss), always.loss);
+    assert_eq!(Some(shut.outcomes[1].loss), always.loss);
     assert_eq!(Some(shut.free.loss), always.free_loss);
-    assert!(shut.outcomes[0].right < shut.free.right && shut.free.asked == 32);
+    assert!(shut.outcomes[1].right < shut.free.right && shut.free.asked == 32);
     let asked_without_force = seen(&mut study, &sentence, Quantity::Forget, &[]);
     assert_eq!(answer.free_guesses.unwrap(), asked_without_force.guesses);
 }

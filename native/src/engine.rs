@@ -1,6 +1,7 @@
 //! The thread that trains, with the session that a worker of the page has too.
 
 use std::{
+    path::PathBuf,
     sync::{
         LazyLock,
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
@@ -15,10 +16,11 @@ use unroll_engine::{
     pool::{self, Helper, Parcel},
     session::{NoStudies, Session},
 };
-use unroll_protocol::{Command, Event, native::Note, pool::workers, wire};
+use unroll_protocol::{Command, CommandKind, Event, Limits, native::Note, pool::workers, wire};
 
 use crate::{
     device::Place,
+    keep::{Kept, affordable},
     line::{Ended, Mouth},
     run::Known,
     say,
@@ -40,6 +42,8 @@ pub enum Said {
     /// From a helper.
     Parcel(u32, Parcel),
     HelperLost(u32),
+    /// The process is about to end. Answered when what is kept here is written.
+    End(Sender<()>),
 }
 
 /// Milliseconds on a monotonic clock.
@@ -49,13 +53,15 @@ fn now() -> f64 {
 }
 
 /// Starts the thread. It goes on for as long as the process.
-pub fn start(place: Place) -> Sender<Said> {
+///
+/// Of runs that are too large for the page, it keeps the states in the folder `keep`.
+pub fn start(place: Place, keep: PathBuf) -> Sender<Said> {
     let (said, inbox) = mpsc::channel();
     let helpers = said.clone();
     thread::spawn(move || {
         // A page that is told of this process's end goes on in its tab.
         let end = Ending;
-        Engine::new(place, helpers).serve(&inbox);
+        Engine::new(place, keep, helpers).serve(&inbox);
         drop(end);
     });
     said
@@ -83,12 +89,18 @@ struct Page {
 struct Desk {
     page: Option<Page>,
     known: Known,
+    kept: Kept,
 }
 
 impl Desk {
-    fn post(&mut self, event: &Event) {
-        self.known.heard(event);
-        self.tell(event);
+    fn post(&mut self, mut event: Event) {
+        match &mut event {
+            Event::Started(started) => self.kept.began(started, false),
+            Event::Restored(started) => self.kept.began(started, true),
+            _ => {}
+        }
+        self.known.heard(&event);
+        self.tell(&event);
     }
 
     /// Of what comes of itself, and not in answer to a command.
@@ -97,6 +109,11 @@ impl Desk {
         if self.page.as_ref().is_some_and(|page| page.has_begun) {
             self.tell(event);
         }
+    }
+
+    /// How long it is until the run's state is to be written; `None` where there is nothing to write.
+    fn due_in(&self) -> Option<Duration> {
+        self.kept.due_in(self.known.step()?.0)
     }
 
     /// The page has a model here.
@@ -129,10 +146,11 @@ struct Engine {
 }
 
 impl Engine {
-    fn new(place: Place, said: Sender<Said>) -> Self {
+    fn new(place: Place, keep: PathBuf, said: Sender<Said>) -> Self {
+        let desk = Desk { page: None, known: Known::default(), kept: Kept::new(keep) };
         Self {
-            session: Session::<NoStudies>::new(place.device.clone(), now),
-            desk: Desk { page: None, known: Known::default() },
+            session: Session::<NoStudies>::within(Limits::NATIVE, place.device.clone(), now),
+            desk,
             place,
             said,
             helpers: 0,
@@ -144,6 +162,9 @@ impl Engine {
             while let Ok(said) = inbox.try_recv() {
                 self.hear(said);
             }
+            if self.desk.due_in() == Some(Duration::ZERO) {
+                self.keep();
+            }
             let Self { session, desk, .. } = &mut self;
             let said = if session.has_work() && !session.is_waiting() {
                 block_on(session.advance(&mut |event| desk.go_on(&event)));
@@ -154,6 +175,11 @@ impl Engine {
                         session.tick();
                         continue;
                     }
+                    said => said.ok(),
+                }
+            } else if let Some(left) = desk.due_in() {
+                match inbox.recv_timeout(left) {
+                    Err(RecvTimeoutError::Timeout) => continue,
                     said => said.ok(),
                 }
             } else {
@@ -196,9 +222,33 @@ impl Engine {
             Said::HelperLost(number) => {
                 let Self { session, desk, .. } = self;
                 block_on(
-                    session.handle(Command::HelperLost(number), &mut |event| desk.post(&event)),
+                    session.handle(Command::HelperLost(number), &mut |event| desk.post(event)),
                 );
             }
+            Said::End(done) => {
+                self.keep_news();
+                let _ = done.send(());
+            }
+        }
+    }
+
+    /// Writes the run's state to its file, where there is one and it has another.
+    fn keep_news(&mut self) {
+        if self.desk.due_in().is_some() {
+            self.keep();
+        }
+    }
+
+    /// Writes the run's state to its file. Training waits.
+    fn keep(&mut self) {
+        let Self { session, desk, .. } = self;
+        let mut saved = None;
+        block_on(session.handle(Command::Save, &mut |event| match event {
+            Event::Checkpoint(checkpoint) => saved = Some(checkpoint),
+            event => desk.post(event),
+        }));
+        if let Some(checkpoint) = saved {
+            say(&desk.kept.write(&checkpoint, desk.known.text_name()));
         }
     }
 
@@ -222,7 +272,7 @@ impl Engine {
         let command = match wire::decode(bytes) {
             Ok(command) => command,
             Err(error) => {
-                let mut post = |event| desk.post(&event);
+                let mut post = |event| desk.post(event);
                 return session.refuse_unreadable(error.to_string(), &mut post);
             }
         };
@@ -238,20 +288,30 @@ impl Engine {
                 // Another page began another run in between. This one is not left without a model.
                 Command::Start { spec, text, resume: None, workers }
             }
+            Command::Save if desk.kept.is_here() => {
+                let reason =
+                    "This model is too large for the page to keep: the engine keeps it itself.";
+                let (command, reason) = (CommandKind::Save, reason.to_owned());
+                return desk.post(Event::Refused { command, reason });
+            }
             command => command,
         };
         let command = match command {
             Command::Start { spec, text, resume, workers: asked } => {
+                self.keep_news();
                 let threads = self.place.threads;
-                let workers = workers(&spec, asked.min(threads), threads);
-                desk.known.is_starting(text.clone(), asked);
+                let workers = match asked {
+                    0 => workers(&spec, 0, affordable(&spec, threads)),
+                    asked => workers(&spec, asked.min(threads), threads),
+                };
+                self.desk.known.is_starting(text.clone(), asked);
                 Command::Start { spec, text, resume, workers }
             }
             Command::SetLearningRate(rate) => {
                 let mut refused = false;
                 block_on(session.handle(command, &mut |event| {
                     refused |= matches!(event, Event::Refused { .. });
-                    desk.post(&event);
+                    desk.post(event);
                 }));
                 if !refused {
                     desk.known.set_learning_rate(rate);
@@ -261,12 +321,13 @@ impl Engine {
             command => command,
         };
         let mut most = 0;
+        let Self { session, desk, .. } = self;
         block_on(session.handle(command, &mut |event| {
             if let Event::Started(started) = &event {
                 most = started.workers;
                 desk.begins();
             }
-            desk.post(&event);
+            desk.post(event);
         }));
         self.call_helpers(most);
     }

@@ -8,6 +8,7 @@
 mod device;
 mod door;
 mod engine;
+mod keep;
 mod line;
 mod request;
 mod run;
@@ -18,7 +19,10 @@ use std::{
     io::{self, Write},
     net::{IpAddr, SocketAddr, TcpListener},
     path::PathBuf,
-    sync::atomic::AtomicU64,
+    sync::{
+        atomic::AtomicU64,
+        mpsc::{self, Sender},
+    },
     thread,
 };
 
@@ -27,6 +31,7 @@ use unroll_protocol::native::SECRET;
 use device::Place;
 pub use device::Wanted;
 use door::Door;
+use engine::Said;
 use secret::Secret;
 
 /// How an engine is started.
@@ -41,15 +46,27 @@ pub struct Options {
     pub device: Wanted,
     /// The GPU among several: its number in the list, or a part of its name.
     pub adapter: Option<String>,
+    /// Where the states of runs are kept that are too large for the page. Made when it is needed.
+    pub keep: PathBuf,
 }
 
 /// An engine that runs, for as long as the process.
 pub struct Running {
     pub address: SocketAddr,
     pub secret: String,
+    engine: Sender<Said>,
 }
 
 impl Running {
+    /// Keeps the run's last state, where that is not the page's to keep, before the process ends. Training goes
+    /// on until then.
+    pub fn keep(&self) {
+        let (done, is_done) = mpsc::channel();
+        if self.engine.send(Said::End(done)).is_ok() {
+            let _ = is_done.recv();
+        }
+    }
+
     /// The page's address, with the secret where browsers send it to nobody.
     pub fn link(&self) -> String {
         let mut address = self.address;
@@ -75,7 +92,7 @@ fn say(sentence: &str) {
 ///
 /// A sentence, if there is no page, the port can't be had, or no such device is in this program.
 pub fn start(options: Options) -> Result<Running, String> {
-    let Options { site, listen, port, threads, device, adapter } = options;
+    let Options { site, listen, port, threads, device, adapter, keep } = options;
     if !site.join("index.html").is_file() {
         return Err(format!("There is no built page in {}.", site.display()));
     }
@@ -84,9 +101,9 @@ pub fn start(options: Options) -> Result<Running, String> {
     let listener = TcpListener::bind(at).map_err(trouble)?;
     let address = listener.local_addr().map_err(trouble)?;
     let secret = Secret::new()?;
-    let running = Running { address, secret: secret.text().to_owned() };
     let place = Place::find(device, adapter.as_deref(), threads)?;
-    let (engine, pages) = (engine::start(place), AtomicU64::new(0));
+    let (engine, pages) = (engine::start(place, keep), AtomicU64::new(0));
+    let running = Running { address, secret: secret.text().to_owned(), engine: engine.clone() };
     thread::spawn(move || door::serve(listener, Door { address, site, secret, engine, pages }));
     Ok(running)
 }

@@ -1,13 +1,18 @@
-//! `unroll-native --site FOLDER [--listen ADDRESS] [--port N] [--threads N] [--device NAME] [--adapter GPU]`:
+//! `unroll-native --site FOLDER [--listen ADDRESS] [--port N] [--threads N] [--device NAME] [--adapter GPU]
+//! [--keep FOLDER]`:
 //! what `cargo xtask engine` runs.
 
 use std::{
     net::{IpAddr, Ipv4Addr},
-    process::ExitCode,
+    process::{self, ExitCode},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 
-use unroll_native::{Options, Wanted, start};
+use unroll_native::{Options, Running, Wanted, start};
 
 fn main() -> ExitCode {
     let running = options().and_then(|options| Ok((options.listen, start(options)?)));
@@ -24,6 +29,11 @@ fn main() -> ExitCode {
             println!(
                 "Training goes on when the page is closed. Ctrl-C ends the engine and its run."
             );
+            if let Err(error) = keep_at_end(running) {
+                println!(
+                    "What this engine keeps is as old as five minutes when it ends ({error})."
+                );
+            }
             loop {
                 thread::park();
             }
@@ -35,6 +45,22 @@ fn main() -> ExitCode {
     }
 }
 
+/// Has Ctrl-C, and what else asks a process to end, wait for the run's last state. Whoever asks again does not
+/// wait.
+fn keep_at_end(running: Running) -> Result<(), ctrlc::Error> {
+    let (running, asked) = (Arc::new(running), AtomicBool::new(false));
+    ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::Relaxed) {
+            process::exit(130);
+        }
+        let running = Arc::clone(&running);
+        thread::spawn(move || {
+            running.keep();
+            process::exit(130);
+        });
+    })
+}
+
 fn options() -> Result<Options, String> {
     let mut site = None;
     let mut options = Options {
@@ -44,6 +70,7 @@ fn options() -> Result<Options, String> {
         threads: thread::available_parallelism().map_or(1, |threads| threads.get() as u32),
         device: Wanted::Auto,
         adapter: None,
+        keep: "unroll-runs".into(),
     };
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
@@ -59,6 +86,7 @@ fn options() -> Result<Options, String> {
             }
             "--device" => options.device = Wanted::named(&value).ok_or_else(|| trouble(()))?,
             "--adapter" => options.adapter = Some(value),
+            "--keep" => options.keep = value.into(),
             _ => return Err(format!("{name} is not understood.")),
         }
     }

@@ -169,6 +169,12 @@ impl Known {
         Some(events)
     }
 
+    /// What the text of the run is called, as far as the page has said it.
+    pub fn text_name(&self) -> &str {
+        let note = self.run.as_ref().and_then(|run| run.note.as_ref());
+        note.map_or("", |note| &note.text)
+    }
+
     /// The step of the run, and whether it trains.
     pub fn step(&self) -> Option<(u32, bool)> {
         self.run.as_ref().map(|run| (run.step(), run.state == RunState::Running))

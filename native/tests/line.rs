@@ -8,10 +8,10 @@ use std::{
 };
 
 use burn::tensor::Device;
-use client::{ask, connect, connect_as, engine, find, note};
+use client::{ask, connect, connect_as, engine, find, kept, note};
 use unroll_engine::session::{NoStudies, Session};
 use unroll_protocol::{
-    Checkpoint, Command, DeviceKind, Event, ExperimentSpec, GptSpec, Link, RunState,
+    Checkpoint, Command, CommandKind, DeviceKind, Event, ExperimentSpec, GptSpec, Link, RunState,
     native::{FOUND, NOTE, Note},
     wire,
 };
@@ -229,6 +229,46 @@ fn a_page_that_takes_nothing_holds_nobody_up() {
         assert!(began.elapsed() < Duration::from_secs(60), "training stopped at {ended_at}");
         thread::sleep(Duration::from_millis(1));
     }
+}
+
+#[test]
+fn what_no_tab_could_train_is_kept_by_the_engine() {
+    let running = engine("large", 1);
+    let mut page = connect(&running);
+    // A longer context than there is in a tab.
+    let large = |seed| {
+        let gpt = GptSpec { context: 1024, ..spec().gpt };
+        ExperimentSpec { seed, gpt, batch: 1, ..spec() }
+    };
+    let long = TEXT.repeat(400);
+    page.begin(large(1), &long, 1);
+    page.say(&Command::Steps(2));
+    page.until(|event| is_at(event, 2));
+    let found = find(&running).unwrap();
+    let first = kept("large").join("gpt-1-layers-width-16-run-1.safetensors");
+    assert_eq!(found.started.kept, Some(first.display().to_string()));
+    // The page is not sent it.
+    page.say(&Command::Save);
+    let refused =
+        |event: &Event| matches!(event, Event::Refused { command: CommandKind::Save, .. });
+    page.until(refused);
+    assert!(!first.exists());
+    // Another model takes its place, and is there when the process ends.
+    page.begin(large(2), &long, 1);
+    assert!(first.exists());
+    page.say(&Command::Steps(1));
+    page.until(|event| is_at(event, 1));
+    running.keep();
+    assert!(kept("large").join("gpt-1-layers-width-16-run-2.safetensors").exists());
+    // What a tab can train is the page's to keep.
+    page.begin(spec(), &text(), 1);
+    page.say(&Command::Steps(1));
+    page.until(|event| is_at(event, 1));
+    page.say(&Command::Save);
+    page.until(|event| matches!(event, Event::Checkpoint(_)));
+    running.keep();
+    assert_eq!(std::fs::read_dir(kept("large")).unwrap().count(), 2);
+    std::fs::remove_dir_all(kept("large")).unwrap();
 }
 
 #[test]

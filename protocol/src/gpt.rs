@@ -23,7 +23,9 @@ pub use decode::{
     After, Beam, Beams, Cached, Grown, MOST_BEAMS, MOST_ENDINGS, MOST_PLIES, MOST_READ, Race,
     Surprise,
 };
-pub use inside::{HEAD_JOBS, HeadScores, Lens, MOST_IN_LENS, MOST_PATCHED, Patched};
+pub use inside::{
+    Alike, HEAD_JOBS, Habits, HeadScores, Lens, MOST_IN_LENS, MOST_PATCHED, MOST_POSITIONS, Patched,
+};
 pub use pass::{AttentionDetail, BlockSizes, Detail, FeedForwardDetail, MOST_ROWS, Pass, Sizes};
 pub use sampling::{Sampling, SamplingError, choose, likeliest, shares, surprise};
 
@@ -252,10 +254,16 @@ questions! {
     Race { text: String, length: u32 } -> Race,
     /// What the next step of training learns from, token by token.
     NextBatch {} -> Batch,
-    /// What the model would say if it ended after each block, at the last [`MOST_IN_LENS`] tokens of a text.
-    Lens { text: String } -> Lens,
+    /// What the model would say if it ended after each block: at `count` of the last [`MOST_IN_LENS`] tokens of a
+    /// text, with `from` being the first of them, counted from 0. Where there are fewer, at those that there are,
+    /// and at the last in any case.
+    Lens { text: String, from: u32, count: u32 } -> Lens,
     /// What each head looks at in random tokens that come twice.
     Jobs { seed: u32 } -> HeadScores,
+    /// What each head does with a text, in numbers.
+    Habits { text: String } -> Habits,
+    /// How alike the learned positions are.
+    Positions {} -> Alike,
     /// What changes where the stream of one token, after `depth` blocks, is taken from another text: for each
     /// token.
     Patch { from: String, into: String, depth: u32 } -> Patched,

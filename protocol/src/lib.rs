@@ -44,8 +44,8 @@ pub use pool::PoolReport;
 pub use question::{Ask, LabQuestion, Question};
 pub use schedule::LearningRateSchedule;
 pub use spec::{
-    ExperimentSpec, GptSpec, Initialization, OptimizerKind, OptimizerSpec, SpecError, TokenKind,
-    Tokens,
+    ExperimentSpec, GptSpec, Initialization, Limits, OptimizerKind, OptimizerSpec, SpecError,
+    TokenKind, Tokens,
 };
 pub use study::{StudyPoint, StudyProgress, StudySpec, StudyStarted};
 pub use text::TextError;

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Ask, Checkpoint, ExperimentSpec, Packed, PoolReport, StudyProgress, study::heads::HeadAt,
+    Ask, Checkpoint, ExperimentSpec, Limits, Packed, PoolReport, StudyProgress,
+    study::heads::HeadAt,
 };
 
 /// From the page to the engine.
@@ -237,20 +238,22 @@ pub struct Recorded {
 
 impl Recorded {
     /// Megabytes that moments may take up unless [`Command::Budget`] says otherwise. The first and
-    /// the last are kept in any case.
+    /// the last are kept in any case, of a model that is too large for a tab only the last.
     pub const BUDGET: u32 = 64;
     /// More moments than this no bar can show apart.
     pub const MOST: u64 = 256;
 
-    /// How many moments of a model with so many parameters fit into so many megabytes.
+    /// How many moments of a model with so many parameters fit into so many megabytes: two at least, or one
+    /// of a model that is too large for a tab.
     pub fn most(megabytes: u32, parameters: u64) -> usize {
         let (all, one) = (1_000_000 * u64::from(megabytes), size_of::<f32>() as u64 * parameters);
-        (all / one.max(1)).clamp(2, Self::MOST) as usize
+        let least = if parameters > Limits::TAB.parameters { 1 } else { 2 };
+        (all / one.max(1)).clamp(least, Self::MOST) as usize
     }
 
     /// Has moments, which are in order, become `most` by dropping one after the other whose neighbors are
-    /// nearest to each other on a log scale. The first, the last and `asked`, the one on show, stay.
-    /// Returns whether any was dropped.
+    /// nearest to each other on a log scale. The first, the last and `asked`, the one on show, stay; where
+    /// there is room for one alone, the first goes, too. Returns whether any was dropped.
     pub fn thin<T>(
         moments: &mut Vec<T>,
         step: impl Fn(&T) -> u32,
@@ -260,6 +263,11 @@ impl Recorded {
         let count = moments.len();
         if count <= most {
             return false;
+        }
+        if most == 1 {
+            let last = step(&moments[count - 1]);
+            moments.retain(|moment| step(moment) == last || Some(step(moment)) == asked);
+            return moments.len() < count;
         }
         // Thousands of moments are not moved, nor their logarithms taken, each time that one goes.
         let place = |step: u32| (f64::from(step) + 1.0).ln();
@@ -302,6 +310,9 @@ pub struct Started {
     pub step: u32,
     /// Number of workers that share each step.
     pub workers: u32,
+    /// The file in which an engine outside the browser keeps the states of this model, which is too large for
+    /// the page to be given them: [`Command::Save`] is refused. `None` for all other models.
+    pub kept: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,15 +10,72 @@ use crate::{
     link::rows::choice,
 };
 
-/// Largest number of parameters an engine will build: AdamW keeps three more copies of each, and a
-/// training step keeps its activations; in a tab all of that must stay well below 1 GB.
-pub const MAX_PARAMETERS: u64 = 12_000_000;
-/// Most multiply-adds of one forward pass on one sequence: attention over a full context is
-/// computed in one go when somebody asks for it.
-pub const MAX_FORWARD_MULTIPLY_ADDS: u64 = 2_000_000_000;
-/// Most multiply-adds of that in one block. Its backward pass, twice as long, is the longest time a
-/// training engine does not respond: about a tenth of a second on one core of a laptop.
-pub const MAX_BLOCK_MULTIPLY_ADDS: u64 = 500_000_000;
+/// The largest models that an engine trains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Most parameters. AdamW keeps three more copies of each, and a training step keeps its activations.
+    pub parameters: u64,
+    pub layers: u32,
+    pub heads: u32,
+    pub width: u32,
+    pub context: u32,
+    /// Most multiply-adds of one forward pass on one sequence: attention over a full context is
+    /// computed in one go when somebody asks for it.
+    pub forward: u64,
+    /// Most multiply-adds of that in one block. Its backward pass, twice as long, is the longest time a
+    /// training engine does not respond.
+    pub block: u64,
+}
+
+impl Limits {
+    /// In a tab: all that a model needs must stay well below 1 GB, and the engine must respond within about a
+    /// tenth of a second on one core of a laptop.
+    pub const TAB: Self = Self {
+        parameters: 12_000_000,
+        layers: 12,
+        heads: 16,
+        width: 1024,
+        context: 512,
+        forward: 2_000_000_000,
+        block: 500_000_000,
+    };
+    /// Outside the browser: layers and heads as many as those of the largest GPT-2. How long a step may take is
+    /// up to whoever starts it.
+    pub const NATIVE: Self = Self {
+        parameters: 200_000_000,
+        layers: 48,
+        heads: 25,
+        width: 2048,
+        context: 2048,
+        forward: u64::MAX,
+        block: u64::MAX,
+    };
+
+    /// Checks the number of parameters, where that is known.
+    pub fn check_parameters(&self, parameters: u64) -> Result<(), SpecError> {
+        match parameters > self.parameters {
+            true => Err(SpecError::TooManyParameters { parameters, limits: *self }),
+            false => Ok(()),
+        }
+    }
+
+    /// What else can be done where a model is too large.
+    fn way_out(&self) -> &'static str {
+        match *self == Self::TAB {
+            true => {
+                " Larger models train in the native engine: “cargo xtask engine” starts it where you have Unroll’s source."
+            }
+            false => "",
+        }
+    }
+
+    fn place(&self) -> &'static str {
+        if *self == Self::TAB { "in a tab" } else { "in this engine" }
+    }
+}
+
+/// Most parameters of a model that a tab trains.
+pub const MAX_PARAMETERS: u64 = Limits::TAB.parameters;
 
 /// Most blocks an engine will build: however narrow, each costs dozens of tensors.
 pub const MAX_LAYERS: u32 = 64;
@@ -211,13 +268,36 @@ pub struct ExperimentSpec {
 /// Why a spec can't be built. `Display` is the sentence the page shows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SpecError {
-    Zero { what: &'static str },
-    HeadsDoNotDivide { heads: u32, width: u32 },
+    Zero {
+        what: &'static str,
+    },
+    HeadsDoNotDivide {
+        heads: u32,
+        width: u32,
+    },
     Architecture(ArchitectureError),
-    TooManyParameters { parameters: u64 },
-    TooLargeToOpen { parameters: u64, context: u32 },
-    TooMuchWork,
-    OutOfRange { what: &'static str, value: f32 },
+    TooManyParameters {
+        parameters: u64,
+        limits: Limits,
+    },
+    /// One of the numbers that a model is built of is beyond the limits.
+    TooLarge {
+        what: &'static str,
+        value: u32,
+        most: u32,
+        limits: Limits,
+    },
+    TooLargeToOpen {
+        parameters: u64,
+        context: u32,
+    },
+    TooMuchWork {
+        limits: Limits,
+    },
+    OutOfRange {
+        what: &'static str,
+        value: f32,
+    },
 }
 
 impl fmt::Display for SpecError {
@@ -230,12 +310,20 @@ impl fmt::Display for SpecError {
                  the width, so choose a width that is a multiple of {heads}."
             ),
             Self::Architecture(error) => error.fmt(f),
-            Self::TooManyParameters { parameters } => write!(
+            Self::TooManyParameters { parameters, limits } => write!(
                 f,
-                "A model of {:.1} million parameters is too big to train in a tab (the limit is \
-                 {} million): choose fewer layers or a smaller width.",
+                "A model of {:.1} million parameters is too big to train {} (the limit is {} \
+                 million): choose fewer layers or a smaller width.{}",
                 *parameters as f64 / 1e6,
-                MAX_PARAMETERS / 1_000_000
+                limits.place(),
+                limits.parameters / 1_000_000,
+                limits.way_out()
+            ),
+            Self::TooLarge { what, value, most, limits } => write!(
+                f,
+                "The {what} is {value}, which is too large to train {} (the limit is {most}).{}",
+                limits.place(),
+                limits.way_out()
             ),
             Self::TooLargeToOpen { parameters, context } => write!(
                 f,
@@ -244,10 +332,11 @@ impl fmt::Display for SpecError {
                 *parameters as f64 / 1e6,
                 MAX_GIVEN_PARAMETERS / 1_000_000
             ),
-            Self::TooMuchWork => write!(
+            Self::TooMuchWork { limits } => write!(
                 f,
                 "One sequence through this model would take too long to stay responsive: choose a \
-                 shorter context, fewer layers or a smaller width."
+                 shorter context, fewer layers or a smaller width.{}",
+                limits.way_out()
             ),
             Self::OutOfRange { what, value } => {
                 write!(f, "{value} is not a usable {what}.")
@@ -296,17 +385,22 @@ impl GptSpec {
     }
 
     /// Checks everything that does not depend on the vocabulary.
-    pub fn validate(&self) -> Result<(), SpecError> {
-        self.validate_form()?;
-        let parameters = self.parameter_count(0);
-        if parameters > MAX_PARAMETERS {
-            return Err(SpecError::TooManyParameters { parameters });
+    pub fn validate(&self, limits: &Limits) -> Result<(), SpecError> {
+        for (what, value, most) in [
+            ("number of layers", self.layers, limits.layers),
+            ("number of heads", self.heads, limits.heads),
+            ("width", self.width, limits.width),
+            ("context", self.context, limits.context),
+        ] {
+            if value > most {
+                return Err(SpecError::TooLarge { what, value, most, limits: *limits });
+            }
         }
+        self.validate_form()?;
+        limits.check_parameters(self.parameter_count(0))?;
         let work = self.forward_multiply_adds();
-        if work > MAX_FORWARD_MULTIPLY_ADDS
-            || work / u64::from(self.layers) > MAX_BLOCK_MULTIPLY_ADDS
-        {
-            return Err(SpecError::TooMuchWork);
+        if work > limits.forward || work / u64::from(self.layers) > limits.block {
+            return Err(SpecError::TooMuchWork { limits: *limits });
         }
         Ok(())
     }
@@ -336,7 +430,7 @@ impl GptSpec {
         // A hostile message may hold numbers whose product overflows; none of these can be built.
         let largest = self.layers.max(self.heads).max(self.width).max(self.context);
         if largest > 65_536 || self.layers > MAX_LAYERS {
-            return Err(SpecError::TooMuchWork);
+            return Err(SpecError::OutOfRange { what: "size", value: largest as f32 });
         }
         if !self.width.is_multiple_of(self.heads) {
             return Err(SpecError::HeadsDoNotDivide { heads: self.heads, width: self.width });
@@ -370,8 +464,8 @@ impl OptimizerSpec {
 
 impl ExperimentSpec {
     /// Checks the whole spec; the error is the sentence for the first problem.
-    pub fn validate(&self) -> Result<(), SpecError> {
-        self.gpt.validate()?;
+    pub fn validate(&self, limits: &Limits) -> Result<(), SpecError> {
+        self.gpt.validate(limits)?;
         self.optimizer.validate()?;
         if self.batch == 0 {
             return Err(SpecError::Zero { what: "batch" });
@@ -403,7 +497,7 @@ mod tests {
 
     #[test]
     fn the_default_is_buildable() {
-        assert_eq!(spec().validate(), Ok(()));
+        assert_eq!(spec().validate(&Limits::TAB), Ok(()));
     }
 
     #[test]
@@ -439,13 +533,15 @@ mod tests {
         let with = |change: fn(&mut ExperimentSpec)| {
             let mut spec = spec();
             change(&mut spec);
-            spec.validate().unwrap_err()
+            spec.validate(&Limits::TAB).unwrap_err()
         };
         let heads = with(|s| s.gpt.heads = 5);
         assert_eq!(heads, SpecError::HeadsDoNotDivide { heads: 5, width: 64 });
         assert!(matches!(with(|s| s.gpt.width = 1024), SpecError::TooManyParameters { .. }));
-        assert_eq!(with(|s| s.gpt.layers = u32::MAX), SpecError::TooMuchWork);
-        assert_eq!(with(|s| s.gpt.context = 5000), SpecError::TooMuchWork);
+        let layers = with(|s| s.gpt.layers = u32::MAX);
+        assert!(matches!(layers, SpecError::TooLarge { most: 12, .. }), "{layers}");
+        let work = with(|s| (s.gpt.layers, s.gpt.width, s.gpt.context) = (2, 600, 512));
+        assert_eq!(work, SpecError::TooMuchWork { limits: Limits::TAB });
         assert!(matches!(with(|s| s.gpt.layers = 0), SpecError::Zero { .. }));
         assert!(matches!(with(|s| s.batch = 0), SpecError::Zero { .. }));
         let merges = with(|s| s.tokens = Tokens::Pairs { merges: MERGES[1] + 1 });
@@ -453,5 +549,41 @@ mod tests {
         assert!(matches!(with(|s| s.gpt.dropout = f32::NAN), SpecError::OutOfRange { .. }));
         let nan = with(|s| s.optimizer.learning_rate = f32::NAN);
         assert!(nan.to_string().contains("learning rate"), "{nan}");
+    }
+
+    fn shape(layers: u32, heads: u32, width: u32, context: u32) -> GptSpec {
+        GptSpec { layers, heads, width, context, ..spec().gpt }
+    }
+
+    #[test]
+    fn outside_the_browser_models_may_be_larger() {
+        // GPT-2, and the widest, deepest and longest that there can be.
+        for (large, kept_out_by) in [
+            (shape(12, 12, 768, 1024), "context"),
+            (shape(2, 8, 736, 512), "million parameters"),
+            (shape(48, 4, 256, 128), "number of layers"),
+            (shape(1, 25, 100, 64), "number of heads"),
+            (shape(1, 16, 2048, 64), "width"),
+            (shape(1, 2, 16, 2048), "context"),
+            (shape(4, 4, 512, 512), "million parameters"),
+        ] {
+            assert_eq!(large.validate(&Limits::NATIVE), Ok(()), "{large:?}");
+            let sentence = large.validate(&Limits::TAB).unwrap_err().to_string();
+            assert!(sentence.contains(kept_out_by), "{sentence}");
+            assert!(sentence.contains("native engine"), "{sentence}");
+        }
+        // There are limits, too, and nothing else to turn to.
+        for larger in [
+            shape(49, 4, 64, 64),
+            shape(1, 4, 64, 2049),
+            shape(1, 26, 52, 64),
+            shape(1, 4, 2052, 64),
+            // GPT-2 medium.
+            shape(24, 16, 1024, 1024),
+        ] {
+            let sentence = larger.validate(&Limits::NATIVE).unwrap_err().to_string();
+            assert!(sentence.contains("in this engine"), "{sentence}");
+            assert!(!sentence.contains("native"), "{sentence}");
+        }
     }
 }

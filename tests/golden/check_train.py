@@ -5,11 +5,12 @@
     /tmp/golden/bin/python tests/golden/check_train.py /tmp/runs
     UNROLL_RUNS=/tmp/runs cargo test -p unroll-app runs_from_pytorch
 
-One process must reproduce the engine's losses, gradient norms and learning rates. Two processes, and one that takes
-a row at a time, must reproduce those. A run stopped after a save and started again must end with the same weights,
-with dropout too, and each process must drop other values. A run whose numbers run away must stop before they are saved.
-What one process wrote is left beside the archives, for the app's test to open. `cargo xtask test` runs all this if
-python3, or the Python named by UNROLL_PYTHON, has torch and safetensors.
+One process must reproduce the engine's losses, also those on held-out text, gradient norms and learning rates, where
+tokens are characters, bytes or byte pairs. Two processes, and one that takes a row at a time, must reproduce those. A
+run stopped after a save and started again must end with the same weights, with dropout too, and each process must drop
+other values. A run in bfloat16 must stay near. A run whose numbers run away must stop before they are saved. What one
+process wrote is left beside the archives, for the app's test to open. `cargo xtask test` runs all this if python3, or
+the Python named by UNROLL_PYTHON, has torch, safetensors and tokenizers.
 """
 
 import csv
@@ -43,7 +44,7 @@ def start(out, steps, *more, launcher=()):
 
 
 def run(path, out, steps, *more, launcher=()):
-    """The losses, gradient norms and learning rates of a run, continued from the archive or from where it was."""
+    """The figures of a run, continued from the archive or from where it was."""
     if not out.exists():
         unpack(path, out)
     done = start(out, steps, *more, launcher=launcher)
@@ -59,7 +60,10 @@ def run(path, out, steps, *more, launcher=()):
 def numbers(lines, steps):
     rows = list(csv.DictReader(lines))
     assert [int(row["step"]) for row in rows] == list(range(1, steps + 1)), "each step once, in order"
-    return [[float(row[name]) for row in rows] for name in ("loss", "gradient_norm", "learning_rate")]
+    held_out = [row for row in rows if row["held_out_loss"]]
+    assert [int(row["step"]) for row in held_out] == list(range(20, steps + 1, 20)), "measured every 20 steps"
+    figures = [[float(row[name]) for row in rows] for name in ("loss", "gradient_norm", "learning_rate")]
+    return [*figures, [float(row["held_out_loss"]) for row in held_out]]
 
 
 def metadata(out, step):
@@ -106,6 +110,13 @@ def drops_other_values(path, folder, step):
     assert abs(losses[0] - losses[1]) > 1e-4, f"both processes drop the same values: {losses}"
 
 
+def is_coarser_in_bfloat16(path, folder, first, one):
+    """In bfloat16 the losses are others, but near, and fall."""
+    coarse = run(path, folder / "bfloat16", first + 20, "--bf16")[0]
+    assert all(math.isfinite(loss) for loss in coarse) and coarse[-1] < coarse[first], coarse
+    assert 1e-6 < farthest(coarse, one[0]) < 0.05, f"in bfloat16 the losses differ by {farthest(coarse, one[0])}"
+
+
 def stops_in_time(path, folder, step):
     """Where a loss is no number, nothing of it is saved, all processes end, and the script says what to try."""
     for name, launcher in {"one": (), "two": TWO}.items():
@@ -127,7 +138,7 @@ def farthest(a, b):
 
 
 def apart(a, b):
-    """How far the losses, gradient norms and learning rates of two runs are from each other at most."""
+    """How far the figures of two runs are from each other at most."""
     return max(farthest(x, y) for x, y in zip(a, b, strict=True))
 
 
@@ -169,6 +180,7 @@ def main():
             assert apart(run(path, folder / "one", last), one) == 0, "nothing was left to do"
             shutil.copytree(folder / "one" / "unroll-run" / "run", runs / path.stem, dirs_exist_ok=True)
             if path == files[-1]:
+                is_coarser_in_bfloat16(path, folder, first, one)
                 drops_other_values(path, folder, first)
                 stops_in_time(path, folder, first)
         print(f"passed {path.name}: losses, norms and rates differ by {difference:.1e} at most")

@@ -144,6 +144,22 @@ with torch.no_grad():
         "finally": [share.gather(-1, best[:, None])[:, 0].tolist() for share in shares],
     }
 
+    # What each head does with the text: the entropy of its rows in nats, how far back it looks, and its weight on the
+    # first token and on the one before. The first row, which has nothing to choose from, does not count.
+    places = torch.arange(len(ids))
+    back = (places[:, None] - places).clamp(min=0)
+
+    def statistics(head):
+        entropy = torch.special.entr(head).sum(-1)
+        distance = (head * back).sum(-1)
+        return [each[1:].mean().item() for each in (entropy, distance, head[:, 0])] + [head.diagonal(-1).mean().item()]
+
+    habits = [[statistics(head) for head in layer[0]] for layer in attentions]
+
+    # How alike the learned positions are: every other one, which is as many of 96 as the page shows.
+    positions = torch.nn.functional.normalize(model.transformer.wpe.weight[::2].double(), dim=-1)
+    cosines = (positions @ positions.T).tolist()
+
     # How much each head looks at certain places of tokens that are repeated.
     half = list(range(20, 32))
     repeated = [0, *half, *half]
@@ -202,6 +218,8 @@ expected = {
     "logits": rounded(logits.tolist()),
     "weights": [rounded(layer[0].tolist()) for layer in attentions],
     "lens": {name: rounded(values) if name != "best" else values for name, values in lens.items()},
+    "habits": rounded(habits),
+    "cosines": rounded(cosines),
     "half": half,
     "scores": {name: rounded(values) for name, values in scores.items()},
     "losses": rounded(losses),

@@ -1,7 +1,8 @@
-"""What tests/bench-opened.mjs measures, by PyTorch in eager mode on one thread.
+"""What tests/bench-opened.mjs measures, by PyTorch in eager mode on one thread, and what the model must compute.
 
     python opened.py make FOLDER           # a model of GPT-2's shapes, with random weights
     python opened.py time FOLDER [TIMES]   # prints one JSON object a line
+    python opened.py expect FOLDER         # writes expected.safetensors there, for a test in app/src/kept/arriving.rs
 
 The tokenizer it makes has as many tokens as GPT-2's: those of single bytes, a few words, and words of a letter and a
 number, which no text holds.
@@ -14,11 +15,13 @@ import sys
 import time
 
 import torch
+from safetensors.torch import save_file
 from tokenizers import ByteLevelBPETokenizer, Tokenizer
 from transformers import GPT2Config, GPT2LMHeadModel
 
 TOKENS = 50_257
 PROMPTS, LENGTH = (64, 256), 40
+SENTENCE = "the old man and his one dog sat on the wall by the sea and looked at the ships, one by one, until it was dark. "
 
 
 def make(folder):
@@ -77,7 +80,27 @@ def measure(folder, times):
     print(json.dumps({"name": "pytorch/writing", "unit": "tokens/s", "median": round(speed, 1)}))
 
 
+@torch.inference_mode()
+def expect(folder):
+    """The logits after each of 64 tokens, and the 50 tokens that greedy decoding writes after them."""
+    model = GPT2LMHeadModel.from_pretrained(folder).eval()
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    ids = tokenizer.encode(SENTENCE).ids[:64]
+    output = model(torch.tensor([ids]), use_cache=True)
+    logits, greedy = output.logits[0], []
+    for _ in range(50):
+        greedy.append(output.logits[0, -1].argmax().item())
+        output = model(torch.tensor([greedy[-1:]]), past_key_values=output.past_key_values, use_cache=True)
+    assert len(ids) == 64, ids
+    ids, greedy = (torch.tensor(each, dtype=torch.int32) for each in (ids, greedy))
+    text = {"text": tokenizer.decode(ids.tolist())}
+    save_file({"ids": ids, "logits": logits.contiguous(), "greedy": greedy}, folder / "expected.safetensors", text)
+
+
+folder = pathlib.Path(sys.argv[2])
 if sys.argv[1] == "make":
-    make(pathlib.Path(sys.argv[2]))
+    make(folder)
+elif sys.argv[1] == "expect":
+    expect(folder)
 else:
-    measure(pathlib.Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 5)
+    measure(folder, int(sys.argv[3]) if len(sys.argv) > 3 else 5)

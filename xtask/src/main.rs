@@ -29,6 +29,7 @@ mod styles;
 mod test;
 mod tools;
 mod vectors;
+mod vulkan;
 mod wasm;
 
 use std::process::ExitCode;
@@ -54,8 +55,8 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "test",
-        options: "[--no-webgpu] [FILTER]",
-        help: "every check; with FILTER only the tests it names",
+        options: "[--no-webgpu] [FILTER] | vulkan",
+        help: "every check; with FILTER only the tests it names; vulkan: the engine's code for GPUs",
         run: test::run,
     },
     Verb {
@@ -78,7 +79,7 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "engine",
-        options: "[--device auto|vulkan|metal|cpu] [--adapter GPU] [--threads N] [--port N] [--listen ADDRESS]",
+        options: "[--device auto|vulkan|metal|cpu] [--adapter GPU] [--threads N] [--port N] [--listen ADDRESS] [--keep FOLDER]",
         help: "train on this computer outside the browser, watched in the page",
         run: native::run,
     },

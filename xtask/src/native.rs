@@ -15,7 +15,7 @@ use crate::{
 /// The cargo arguments of that engine.
 pub const PACKAGE: &[&str] = &["--release", "--package", "unroll-native"];
 /// Those that add its code for GPUs.
-const WITH_GPU: &[&str] = &["--features", "gpu"];
+pub const WITH_GPU: &[&str] = &["--features", "gpu"];
 /// Where drivers for Vulkan say that they are there, below the root of Linux.
 const DRIVERS: [&str; 4] = [
     "etc/vulkan/icd.d",
@@ -38,7 +38,7 @@ const PAGE_FILES: [&str; 7] = [
 const PAGE_FOLDERS: [&str; 3] = ["app/src", "assets", "xtask/src"];
 
 pub fn run(arguments: &[String]) -> Result {
-    let valued = ["--port", "--threads", "--listen", "--device", "--adapter"];
+    let valued = ["--port", "--threads", "--listen", "--device", "--adapter", "--keep"];
     let options = Options::parse(arguments, &[], &valued, false)?;
     let adapter = options.text("--adapter");
     // The code for GPUs takes long to compile, and small models may be slower there.
@@ -51,12 +51,24 @@ pub fn run(arguments: &[String]) -> Result {
     let program = compile(gpu)?;
     let mut command = Command::new(program);
     command.arg("--site").arg(&site).args(["--port", &port.to_string(), "--device", device]);
-    for name in ["--threads", "--listen", "--adapter"] {
+    for name in ["--threads", "--listen", "--adapter", "--keep"] {
         if let Some(value) = options.text(name) {
             command.args([name, value]);
         }
     }
     println!();
+    take_over(command)
+}
+
+/// Runs the engine in place of this process: the terminal then waits for what it has to keep after Ctrl-C.
+#[cfg(unix)]
+fn take_over(mut command: Command) -> Result {
+    let error = std::os::unix::process::CommandExt::exec(&mut command);
+    Err(format!("the engine can't be started: {error}."))
+}
+
+#[cfg(not(unix))]
+fn take_over(mut command: Command) -> Result {
     shell::run(&mut command)
 }
 
@@ -105,14 +117,25 @@ fn in_sight(root: &Path) -> bool {
         let system = std::env::var_os("SystemRoot").map(PathBuf::from);
         return system.is_some_and(|system| system.join("System32/vulkan-1.dll").is_file());
     }
-    let names = |folder: &str| {
-        let entries = fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
-        entries.map(|entry| entry.file_name().to_string_lossy().into_owned())
-    };
-    let has_device = names("dev/dri").any(|name| name.starts_with("renderD"))
+    let has_device = names(root, "dev/dri").any(|name| name.starts_with("renderD"))
         || ["dev/nvidia0", "dev/dxg"].iter().any(|path| root.join(path).exists());
     let is_software = |name: &String| SOFTWARE.iter().any(|software| name.contains(software));
-    has_device && DRIVERS.iter().flat_map(|folder| names(folder)).any(|name| !is_software(&name))
+    has_device && drivers(root).any(|name| !is_software(&name))
+}
+
+/// Whether Linux has any driver for Vulkan, if only one that computes on the CPU.
+pub fn has_driver(root: &Path) -> bool {
+    drivers(root).next().is_some()
+}
+
+fn drivers(root: &Path) -> impl Iterator<Item = String> {
+    DRIVERS.into_iter().flat_map(move |folder| names(root, folder))
+}
+
+/// The names of what is in a folder below `root`.
+fn names(root: &Path, folder: &str) -> impl Iterator<Item = String> + use<> {
+    let entries = fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned())
 }
 
 /// Compiles the engine for this machine. Returns its program.
@@ -189,10 +212,11 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
         };
-        assert!(!in_sight(&root));
+        assert!(!in_sight(&root) && !has_driver(&root));
         make("usr/share/vulkan/icd.d/lvp_icd.x86_64.json");
         make("dev/dri/renderD128");
         assert!(!in_sight(&root), "only software");
+        assert!(has_driver(&root));
         make("usr/share/vulkan/icd.d/radeon_icd.x86_64.json");
         assert!(in_sight(&root));
         fs::remove_file(root.join("dev/dri/renderD128")).unwrap();

@@ -7,7 +7,7 @@ use std::{
     time::SystemTime,
 };
 
-use crate::{Result, paths, shell};
+use crate::{Result, paths, setup, shell};
 
 /// The oldest Node whose test runner and module loading the tests use.
 const NODE: u32 = 20;
@@ -109,19 +109,9 @@ pub fn browser() -> Result<PathBuf> {
         }
         return Ok(path);
     }
-    let root = is_root();
+    let root = setup::is_root();
     if root && is_debian() {
-        let installed = shell::step(&format!("apt-get install {DEBIAN}"), || {
-            let log = paths::log("apt");
-            let mut update = shell::command("apt-get");
-            shell::run_logged(update.arg("update"), &log)?;
-            let mut install = shell::command("apt-get");
-            install
-                .args(["install", "--yes", "--no-install-recommends", DEBIAN])
-                .env("DEBIAN_FRONTEND", "noninteractive");
-            shell::run_logged(&mut install, &log)
-        });
-        match installed {
+        match setup::apt_get(DEBIAN) {
             Ok(()) => {
                 if let Some(path) = find_browser() {
                     return Ok(path);
@@ -149,10 +139,6 @@ pub fn browser() -> Result<PathBuf> {
          yourself, or set CHROME to its program."
             .to_owned()
     })
-}
-
-fn is_root() -> bool {
-    shell::output(Command::new("id").arg("-u")).as_deref() == Some("0")
 }
 
 /// Whether this is Debian itself: Ubuntu's package of that name is a snap, which can't run in

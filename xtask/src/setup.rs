@@ -1,8 +1,8 @@
 //! Installs what a verb needs, in the order that takes least time.
 
-use std::{path::PathBuf, thread};
+use std::{path::PathBuf, process::Command, thread};
 
-use crate::{Result, build, npm, shell, tools};
+use crate::{Result, build, npm, paths, shell, tools};
 
 /// Everything that building the page needs.
 ///
@@ -30,4 +30,22 @@ pub fn page() -> Result {
 pub fn browser_tests() -> Result<PathBuf> {
     npm::packages()?;
     npm::browser()
+}
+
+/// Installs a package of Debian or Ubuntu, which only root may.
+pub fn apt_get(package: &str) -> Result {
+    shell::step(&format!("apt-get install {package}"), || {
+        let log = paths::log("apt");
+        let mut update = shell::command("apt-get");
+        shell::run_logged(update.arg("update"), &log)?;
+        let mut install = shell::command("apt-get");
+        install
+            .args(["install", "--yes", "--no-install-recommends", package])
+            .env("DEBIAN_FRONTEND", "noninteractive");
+        shell::run_logged(&mut install, &log)
+    })
+}
+
+pub fn is_root() -> bool {
+    shell::output(Command::new("id").arg("-u")).as_deref() == Some("0")
 }

@@ -16,7 +16,7 @@ use crate::{
     Options, Result, build, native, npm, paths, setup,
     shell::{self, cargo, duration, say},
     tools::WASM,
-    vectors,
+    vectors, vulkan,
 };
 
 /// What is run, and its arguments.
@@ -164,6 +164,9 @@ pub fn run(arguments: &[String]) -> Result {
     let options = Options::parse(arguments, &["--no-webgpu"], &[], true)?;
     let webgpu = !options.has("--no-webgpu");
     let filter = options.word.as_deref();
+    if filter == Some("vulkan") {
+        return vulkan::run();
+    }
 
     let mut browser = None;
     let mut phases = Phases::default();
@@ -292,7 +295,7 @@ fn python_checks(phases: &mut Phases) {
     phases.run("notebooks", || {
         written("notebooks", "notebook", "UNROLL_NOTEBOOKS", "check_notebooks.py").map(drop)
     });
-    if shell::can_import(&python, "safetensors") {
+    if shell::can_import(&python, "safetensors, tokenizers") {
         phases.run("a run taken to PyTorch", || {
             let variable = "UNROLL_RUNS";
             let folder = written("runs", "runs_for_pytorch", variable, "check_train.py")?;
@@ -300,7 +303,10 @@ fn python_checks(phases: &mut Phases) {
             app_tests("runs_from_pytorch", variable, &folder)
         });
     } else {
-        say(&format!("train.py: skipped, {} can't import safetensors", python.display()));
+        say(&format!(
+            "train.py: skipped, {} can't import safetensors and tokenizers",
+            python.display()
+        ));
     }
     if !shell::can_import(&python, "transformers, safetensors") {
         say(&format!(
@@ -315,8 +321,8 @@ fn python_checks(phases: &mut Phases) {
     });
 }
 
-/// Runs Node's test runner on tests/*.test.mjs. A filter that is part of a file name selects that
-/// file; any other filter is a pattern for the names of tests.
+/// Runs tests/*.test.mjs, two files at once, each a process of Node's test runner. A filter that is
+/// part of a file name selects that file; any other filter is a pattern for the names of tests.
 fn browser_tests(
     site: &Path,
     browser: &Path,
@@ -327,7 +333,7 @@ fn browser_tests(
     let mut files = test_files()?;
     let mut command = shell::command("node");
     command
-        .args(["--test", "--test-reporter=spec", "--test-concurrency=2"])
+        .arg("in-order.mjs")
         .current_dir(paths::tests())
         .env("UNROLL_SITE", site)
         .env("UNROLL_CHROME", browser)
@@ -346,7 +352,11 @@ fn browser_tests(
     shell::run(command.args(files))
 }
 
-/// The browser tests, by file name.
+/// The files that begin first: those that leave a core partly idle, then the longest. At the end they
+/// would run alone.
+const FIRST: &[&str] = &["webgpu", "run_folder", "stage", "course"];
+
+/// The browser tests, as they begin.
 fn test_files() -> Result<Vec<String>> {
     let trouble = |error| format!("tests/ can't be read: {error}.");
     let mut files = Vec::new();
@@ -356,7 +366,9 @@ fn test_files() -> Result<Vec<String>> {
             files.push(name);
         }
     }
-    // WebGPU's leave a core partly idle: they begin first, while there are others to run beside them.
-    files.sort_by_key(|name| (!name.starts_with("webgpu"), name.clone()));
+    files.sort_by_key(|name| {
+        let first = FIRST.iter().position(|first| name.starts_with(first));
+        (first.unwrap_or(FIRST.len()), name.clone())
+    });
     Ok(files)
 }

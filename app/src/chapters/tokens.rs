@@ -52,6 +52,8 @@ struct Shown {
     scheme: Signal<Scheme>,
     /// Id of the token whose row is on show.
     token: Signal<Option<u32>>,
+    /// The sentence as it was before an é was added.
+    plain: StoredValue<Option<String>>,
 }
 
 impl Shown {
@@ -92,6 +94,7 @@ impl Shown {
             problem,
             scheme: scheme.into(),
             token: token.into(),
+            plain: StoredValue::new(None),
         }
     }
 
@@ -115,6 +118,30 @@ impl Shown {
         ))
     }
 
+    fn is_accented(self) -> bool {
+        self.store.probe.with(|probe| probe.ends_with(ACCENTED))
+    }
+
+    /// Adds an é to the sentence.
+    fn accent(self) {
+        if !untrack(|| self.is_accented()) {
+            let plain = self.store.probe.get_untracked();
+            self.store.set_probe(format!("{plain}{ACCENTED}"));
+            self.plain.set_value(Some(plain));
+        }
+    }
+
+    /// Takes the é away again that was added, unless the sentence was changed.
+    fn take_accent_away(self) {
+        let plain = self.plain.try_update_value(Option::take).flatten();
+        let is_there = |plain: &String| {
+            self.store.probe.with_untracked(|probe| *probe == format!("{plain}{ACCENTED}"))
+        };
+        if let Some(plain) = plain.filter(is_there) {
+            self.store.set_probe(plain);
+        }
+    }
+
     /// Shows the row of a token; the model reads that scheme from then on.
     fn pick(self, scheme: Scheme, id: u32) {
         self.set(|settings| {
@@ -123,6 +150,9 @@ impl Shown {
         });
     }
 }
+
+/// What no sentence of the Tales has.
+const ACCENTED: char = 'é';
 
 fn of_scheme(levels: &Levels, scheme: Scheme) -> &Level {
     match scheme {
@@ -136,6 +166,12 @@ fn of_scheme(levels: &Levels, scheme: Scheme) -> &Level {
 fn TokensChapter() -> impl IntoView {
     let shown = Shown::new();
     keep_merges(shown);
+    // The model has never met it: the beats after it are about other things.
+    effect(move || {
+        if shown.store.link.with(|link| link.idea != figure::ACCENT) {
+            shown.take_accent_away();
+        }
+    });
     view! {
         <ChapterFrame
             script=&words::SCRIPT

@@ -2,7 +2,7 @@
 
 use leptos::{ev, prelude::*};
 use unroll_protocol::{
-    Link, SpecError,
+    Limits, Link, SpecError,
     link::{Kind, Setting, Value, Words},
     read_number,
 };
@@ -46,9 +46,10 @@ pub fn NumberField(
     let store = expect_context::<Store>();
     let (setting, words) = (setting(name), general(name));
     let value = memo(move || store.link.with(setting.get));
+    let kind = move || setting.kind_within(store.limits());
     let parse = move |text: &str| match text.trim() {
         "" => None,
-        text => setting.kind.parse(if text == zero { "0" } else { text }),
+        text => kind().parse(if text == zero { "0" } else { text }),
     };
     let written = move || match value.get() {
         Value::Whole(0) if !zero.is_empty() => zero.to_owned(),
@@ -71,8 +72,7 @@ pub fn NumberField(
 
     let unreadable = move || {
         let unreadable = typed.with(|t| t.as_ref().is_some_and(|t| parse(t).is_none()));
-        unreadable
-            .then(|| format!("{} is {}. It is still {}.", words.label, setting.kind, written()))
+        unreadable.then(|| format!("{} is {}. It is still {}.", words.label, kind(), written()))
     };
     let wrong = memo(move || unreadable().or_else(|| problem.and_then(|p| p.get())));
 
@@ -93,7 +93,7 @@ pub fn NumberField(
         key @ ("ArrowUp" | "ArrowDown") => {
             event.prevent_default();
             if let Some(value) =
-                store.link.with_untracked(|l| stepped(setting, l, key == "ArrowUp"))
+                store.link.with_untracked(|l| stepped(setting, kind(), l, key == "ArrowUp"))
             {
                 typed.set(None);
                 on_entry.run((value, Entry::Stepped));
@@ -104,9 +104,9 @@ pub fn NumberField(
     };
 
     let (id, hint, error) = (own("control", name), own("hint", name), own("error", name));
-    let (least, most) = match setting.kind {
-        Kind::Whole { min, max } => (min.to_string(), max.to_string()),
-        Kind::Real { min, max } => (min.to_string(), max.to_string()),
+    let ends = move || match kind() {
+        Kind::Whole { min, max } => [min.to_string(), max.to_string()],
+        Kind::Real { min, max } => [min.to_string(), max.to_string()],
         _ => unreachable!("a number in the table"),
     };
     view! {
@@ -117,12 +117,12 @@ pub fn NumberField(
                 id=id.clone() data-testid=id
                 aria-describedby=format!("{hint} {error}")
                 aria-invalid=move || wrong.get().is_some().then_some("true")
-                aria-valuemin=least aria-valuemax=most
+                aria-valuemin=move || ends()[0].clone() aria-valuemax=move || ends()[1].clone()
                 aria-valuenow=move || value.get().to_string()
                 aria-valuetext=move || (!zero.is_empty()).then(written)
                 prop:value=move || typed.get().unwrap_or_else(written)
                 on:input=on_input on:change=on_change on:keydown=on_key/>
-            <span class="field-range" aria-hidden="true">{range(setting.kind)}</span>
+            <span class="field-range" aria-hidden="true">{move || range(kind())}</span>
             <span class="visually-hidden" id=hint>{words.help}</span>
             {children.map(|children| children())}
             <p class="field-error" role="alert" id=error>{move || wrong.get()}</p>
@@ -209,14 +209,15 @@ fn range(kind: Kind) -> String {
     }
 }
 
-/// The next value an arrow key goes to: one that the other settings go with, if there is one.
-fn stepped(setting: &Setting, link: &Link, up: bool) -> Option<Value> {
+/// The next value of this kind that an arrow key goes to: one that the other settings go with, if there is one.
+fn stepped(setting: &Setting, kind: Kind, link: &Link, up: bool) -> Option<Value> {
     let fits = |value: &Value| {
         let mut link = link.clone();
         (setting.set)(&mut link, value.clone());
-        !matches!(link.experiment().gpt.validate(), Err(SpecError::HeadsDoNotDivide { .. }))
+        let valid = link.experiment().gpt.validate(&Limits::NATIVE);
+        !matches!(valid, Err(SpecError::HeadsDoNotDivide { .. }))
     };
-    match (setting.kind, (setting.get)(link)) {
+    match (kind, (setting.get)(link)) {
         (Kind::Whole { min, max }, Value::Whole(mut value)) => {
             let step = if max > 64 && setting.name != "seed" { 4 } else { 1 };
             loop {
@@ -262,7 +263,8 @@ mod tests {
     use super::*;
 
     fn after(name: &str, link: &Link, up: bool) -> Option<String> {
-        stepped(setting(name), link, up).map(|value| value.to_string())
+        let kind = setting(name).kind_within(&Limits::TAB);
+        stepped(setting(name), kind, link, up).map(|value| value.to_string())
     }
 
     #[test]

@@ -55,7 +55,8 @@ const SETTLED: Duration = Duration::from_millis(500);
 #[component]
 pub fn Settings() -> impl IntoView {
     let store = expect_context::<Store>();
-    let problem = memo(move || store.link.with(|link| link.experiment().validate().err()));
+    let problem =
+        memo(move || store.link.with(|link| link.experiment().validate(store.limits()).err()));
     // The control used last: a sentence about two settings stands at the one just changed.
     let touched = RwSignal::new("");
     let reset = Trigger::new();
@@ -203,7 +204,13 @@ fn belongs_to(problem: &SpecError, touched: &'static str) -> &'static str {
     let mend: &[&'static str] = match problem {
         SpecError::HeadsDoNotDivide { .. } => &["heads", "width"],
         SpecError::TooManyParameters { .. } => &["width", "layers", "context"],
-        SpecError::TooMuchWork => &["context", "width", "layers"],
+        SpecError::TooMuchWork { .. } => &["context", "width", "layers"],
+        SpecError::TooLarge { what, .. } => match *what {
+            "context" => &["context"],
+            "width" => &["width"],
+            "number of heads" => &["heads"],
+            _ => &["layers"],
+        },
         SpecError::Architecture(_) => &["positions", "width", "heads"],
         SpecError::OutOfRange { .. } | SpecError::Zero { .. } => &["dropout"],
         // Of files alone.
@@ -235,6 +242,8 @@ fn help_at(event: &web_sys::Event) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use unroll_protocol::Limits;
+
     use super::*;
 
     #[test]
@@ -242,7 +251,10 @@ mod tests {
         let heads = SpecError::HeadsDoNotDivide { heads: 5, width: 64 };
         assert_eq!(belongs_to(&heads, "width"), "width");
         assert_eq!(belongs_to(&heads, "seed"), "heads");
-        assert_eq!(belongs_to(&SpecError::TooMuchWork, ""), "context");
+        assert_eq!(belongs_to(&SpecError::TooMuchWork { limits: Limits::TAB }, ""), "context");
+        let (value, limits) = (26, Limits::TAB);
+        let heads = SpecError::TooLarge { what: "number of heads", value, most: 16, limits };
+        assert_eq!(belongs_to(&heads, "width"), "heads");
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub fn StartOver(
         }
         Some(if problem.get().is_some() {
             "These settings don’t make a valid model. The one shown is unchanged.".to_owned()
+        } else if let Some(file) = store.kept_apart() {
+            format!("These settings make a new model. The trained one is kept in {file}.")
         } else {
             format!(
                 "These settings make a new model. The trained one (step {}) can be brought back.",

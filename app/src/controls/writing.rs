@@ -69,22 +69,29 @@ pub fn Writing() -> impl IntoView {
         trains && store.written.with(|written| written.step == 0 && written.done)
     });
     // What stood there before stays until it is written over.
+    let rest = move |written: &Draft| {
+        let length = written.text.chars().count();
+        whole.with(|[last, _]| last.chars().skip(length).collect::<String>())
+    };
     let old = move || {
         let left = |written: &Draft| match written.done {
             _ if goes.get() => written.text.clone(),
             true => String::new(),
-            false => {
-                let length = written.text.chars().count();
-                whole.with(|[last, _]| last.chars().skip(length).collect())
-            }
+            false => rest(written),
         };
         store.written.with(|written| with_unknown(escape(&left(written))))
     };
     let real = memo(move || {
         // What a model from elsewhere learned is not here.
         let known = known.get().filter(|_| !store.is_given())?;
-        // Of a text that is half written over it would fall each time.
-        whole.with(|[last, _]| known.share(last))
+        store.written.with(|written| match written.done {
+            true => known.share(&written.text),
+            // The first text of a model: nothing is said before it is whole.
+            false if whole.with(|[last, _]| last.is_empty()) => None,
+            // Of all that stands there, new and old: of the former text it would deny the words that are
+            // in sight, and of the first few new ones it would leap with each.
+            false => known.share(&(written.text.clone() + &rest(written))),
+        })
     });
     effect(move || {
         // Tokens that are words come with the tokenizer.
@@ -121,7 +128,7 @@ pub fn Writing() -> impl IntoView {
                 <h3>"What it writes " <span class="hint" id=at.clone()>{after}</span></h3>
                 {move || real.get().map(|share| view! {
                     <p class="writing-real" data-testid="writing-real"
-                        title="The share of words in its last finished text that also occur in the text it learns from">
+                        title="The share of the words shown that also occur in the text it learns from">
                         <strong>{percent(share, 0)}</strong>" of its words are real"
                     </p>
                 })}

@@ -243,13 +243,18 @@ fn spoken(series: &[Series]) -> String {
     series.iter().filter_map(one).collect::<Vec<_>>().join("; ")
 }
 
+/// Least share of the largest loss that the track's height stands for.
+const LEAST_SPAN: f64 = 0.15;
+
 /// A path for each series, on one scale that holds them all, of a run that is at its `last` step.
 fn paths(series: &[Series], last: u32) -> Vec<String> {
     let all = || series.iter().flat_map(|s| &s.points).filter(|p| p.1.is_finite());
     let most = all().map(|p| p.0).fold(last.into(), f64::max);
     let (low, high) = all()
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), p| (low.min(p.1), high.max(p.1)));
-    let (low, high) = (low.min(high - 1e-9), high);
+    // Of a loss that hardly moves, chance is not drawn as large as progress would be.
+    let half = ((high - low) / 2.0).max(LEAST_SPAN * high.abs() / 2.0).max(1e-9);
+    let (low, high) = ((low + high) / 2.0 - half, (low + high) / 2.0 + half);
     let place = |&(step, value): &(f64, f64)| {
         let y = (high - value) / (high - low);
         (self::place(step, most) * WIDTH, 6.0 + y * (HEIGHT - 12.0))

@@ -366,7 +366,7 @@ pub fn InsideFigure(
                 "”. Each row is a token that looks. The stronger the color of a cell, the more it looks at that token."
             </p>
             {heads_later(grid)}
-            <NextToken view selection />
+            <NextToken view selection alone=true/>
             <div class="figure-foot">
                 <button type="button" class="figure-act" data-testid="heads-enlarge" on:click=move |_| enlarge.run(())>
                     "Show the chosen head large"

@@ -31,6 +31,22 @@ fn query_name(view: Memo<Option<HeadView>>, selection: Selection) -> String {
     })
 }
 
+/// So many characters name a place in a sentence that is not in sight.
+const LED_BY: usize = 7;
+
+/// The sentence as far as the shown token, or the end of that.
+fn so_far(view: Memo<Option<HeadView>>, selection: Selection) -> String {
+    let query = selection.focus().map(|c| c.query);
+    view.with(|v| {
+        v.as_ref().zip(query).map_or("…".into(), |(view, query)| {
+            let read: String = (0..=query).map(|at| token::mark(view.token(at))).collect();
+            let left_out = read.chars().count().saturating_sub(LED_BY);
+            let dots = if left_out > 0 { "…" } else { "" };
+            format!("“{dots}{}”", read.chars().skip(left_out).collect::<String>())
+        })
+    })
+}
+
 /// What really comes after the shown token, and how likely the model found it; `at_end` where nothing does.
 fn truth(
     view: Memo<Option<HeadView>>,
@@ -86,7 +102,14 @@ pub fn TopKeys(view: Memo<Option<HeadView>>, selection: Selection) -> impl IntoV
 
 /// The model's likeliest next tokens after the shown one, and how likely it found the true one.
 #[component]
-pub fn NextToken(view: Memo<Option<HeadView>>, selection: Selection) -> impl IntoView {
+pub fn NextToken(
+    view: Memo<Option<HeadView>>,
+    selection: Selection,
+    /// Whether the sentence is out of sight: a token’s number then says little.
+    #[prop(optional)]
+    alone: bool,
+) -> impl IntoView {
+    let name = if alone { so_far } else { query_name };
     let bars = bars_of(view, selection, |view, query| {
         let vocabulary = &view.trace().vocabulary;
         let truth = view.trace().places.get(query + 1).map(|id| *id as usize);
@@ -103,7 +126,7 @@ pub fn NextToken(view: Memo<Option<HeadView>>, selection: Selection) -> impl Int
     view! {
         <section class="panel" data-testid="next-token">
             <h3>
-                "After " <span class="role-query">{move || query_name(view, selection)}</span>
+                "After " <span class="role-query">{move || name(view, selection)}</span>
                 " it expects"
             </h3>
             <Bars bars rows=ROWS role="role-next" />

@@ -143,7 +143,8 @@ impl Pen {
 
     /// A token, whose characters all have the same width.
     pub fn mono(&mut self, hue: Hue, bold: bool, at: (f64, f64), anchor: Anchor, text: &str) {
-        self.write((hue, bold), self.font, at, anchor, MONO, text);
+        let face = format!(r#" font-family="{MONO}""#);
+        self.write((hue, bold), self.font, at, anchor, &face, text);
     }
 
     /// Single letters of one line, each around a place of its own. They are one element: a browser sets that

@@ -245,13 +245,17 @@ fn with_run(Comparing { since, name, said, .. }: Comparing, behind: Signal<bool>
         }
     });
     let cannot = memo(move || behind.get() || other.with(Option::is_none));
-    let title = move || match (is_on.get(), cannot.get()) {
-        _ if behind.get() => {
-            "The twin is still catching up. Once it is at the run’s step, you can compare the two"
+    let title = move || {
+        // Read before `cannot`, which follows it: an effect misses the change of a memo that it reads after
+        // one that followed the change and stayed as it was.
+        if behind.get() {
+            return "The twin is still catching up. Once it is at the run’s step, you can compare the two";
         }
-        (_, true) => "The run has no cells like these to compare with",
-        (true, _) => "Showing twin minus run. Press to show the values again",
-        (false, _) => "Show in each cell the twin’s value minus the run’s",
+        match (is_on.get(), cannot.get()) {
+            (_, true) => "The run has no cells like these to compare with",
+            (true, _) => "Showing twin minus run. Press to show the values again",
+            (false, _) => "Show in each cell the twin’s value minus the run’s",
+        }
     };
     let title = Signal::derive(move || title().to_owned());
     let press = Callback::new(move |()| {

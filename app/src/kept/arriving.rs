@@ -115,7 +115,8 @@ mod tests {
     use unroll_model::{Filling, Generator, Given, PatchError, read_all, token_tensor};
     use unroll_protocol::{
         SampleSpec, Sampling, TokenizerFile,
-        gpt::{HEAD_JOBS, Place},
+        gpt::{HEAD_JOBS, Lens, Place, ask},
+        study::heads::{HeadAt, Statistics},
     };
 
     use super::*;
@@ -175,6 +176,8 @@ mod tests {
         logits: Vec<Vec<f32>>,
         weights: Vec<Vec<Vec<Vec<f32>>>>,
         lens: ExpectedLens,
+        habits: Vec<Vec<[f32; 4]>>,
+        cosines: Vec<Vec<f32>>,
         half: Vec<u32>,
         scores: BTreeMap<String, Vec<Vec<f32>>>,
         losses: [f32; 2],
@@ -219,24 +222,73 @@ mod tests {
     #[test]
     fn the_stream_says_the_same_after_every_block() {
         let (given, expected) = (opened(FILE, &beside()), expected());
-        let lens = unroll_model::lens(&given.model, &given.tokenizer, &expected.text);
-        let lens = pollster::block_on(lens).unwrap();
-        assert_eq!((lens.shares.shape.as_slice(), lens.dropped), ([3, 23].as_slice(), 0));
+        let lens = |text: &str, [from, count]: [u32; 2]| -> Lens {
+            let question = ask::Lens { text: text.to_owned(), from, count };
+            let lens = unroll_model::lens(&given.model, &given.tokenizer, &question);
+            pollster::block_on(lens).unwrap()
+        };
+        // In three parts, of which the last is shorter than it was asked for.
+        let parts = [[0, 1], [1, 15], [16, 8]].map(|range| lens(&expected.text, range));
+        let shapes = parts.each_ref().map(|part| (part.from, part.shares.shape.clone()));
+        assert_eq!(shapes, [(0, vec![3, 1]), (1, vec![3, 15]), (16, vec![3, 7])]);
+        for part in &parts {
+            assert_eq!((part.tokens.len(), part.dropped), (23, 0));
+        }
+        let joined = |of: fn(&Lens) -> &[f32]| -> Vec<f32> {
+            let row = |depth: usize| {
+                parts.iter().flat_map(move |part| {
+                    let columns = of(part).len() / 3;
+                    of(part)[depth * columns..][..columns].to_vec()
+                })
+            };
+            (0..3).flat_map(row).collect()
+        };
+        assert_near(&joined(|part| &part.shares.values), expected.lens.shares.concat(), 1e-5);
+        assert_near(&joined(|part| &part.finally.values), expected.lens.finally.concat(), 1e-5);
         let best = expected.lens.best.concat();
-        assert_eq!(lens.best, best.iter().map(|id| given.tokenizer.label(*id)).collect::<Vec<_>>());
-        assert_near(&lens.shares.values, expected.lens.shares.concat(), 1e-5);
-        assert_near(&lens.finally.values, expected.lens.finally.concat(), 1e-5);
+        let all = lens(&expected.text, [0, 99]);
+        assert_eq!(all.best, best.iter().map(|id| given.tokenizer.label(*id)).collect::<Vec<_>>());
+        // One that is not there is the last.
+        let last = lens(&expected.text, [99, 8]);
+        assert_eq!((last.from, last.shares.shape.as_slice()), (22, [3, 1].as_slice()));
+        assert_near(&last.finally.values, [22, 45, 68].map(|at| all.finally.values[at]), 1e-6);
         // Of a long text the last tokens are read, each with all before it.
         let long = expected.text.repeat(2);
         let tokens = given.tokenizer.encode(&long);
-        let lens = pollster::block_on(unroll_model::lens(&given.model, &given.tokenizer, &long));
-        let lens = lens.unwrap();
+        let lens = lens(&long, [0, 32]);
         assert_eq!((lens.tokens.len(), lens.dropped as usize), (32, tokens.len() - 32));
         let last = logits(&given, &tokens);
         let row = &last[(tokens.len() - 1) * 300..];
         let highest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let sum: f32 = row.iter().map(|logit| (logit - highest).exp()).sum();
         assert_near(&lens.shares.values[95..], [1.0 / sum], 1e-5);
+    }
+
+    #[test]
+    fn heads_have_the_same_habits() {
+        let (given, expected) = (opened(FILE, &beside()), expected());
+        let habits = |text: &str| {
+            let habits = unroll_model::habits(&given.model, &given.tokenizer, text);
+            pollster::block_on(habits).unwrap()
+        };
+        let found = habits(&expected.text);
+        assert_eq!((found.tokens, found.layers, found.heads), (23, 2, 4));
+        for (at, expected) in HeadAt::all((2, 4)).into_iter().zip(expected.habits.concat()) {
+            let Statistics { entropy, distance, first, previous } = found.of(at).unwrap();
+            assert_near(&[entropy, distance, first, previous], expected, 1e-4);
+        }
+        assert_eq!(found.of(HeadAt { layer: 3, head: 1 }), None);
+        // A token alone has nothing to choose from.
+        assert_eq!((habits("Q").tokens, habits("Q").of(HeadAt { layer: 1, head: 1 })), (1, None));
+    }
+
+    #[test]
+    fn positions_are_as_alike() {
+        let (given, expected) = (opened(FILE, &beside()), expected());
+        let alike = pollster::block_on(unroll_model::positions(&given.model)).unwrap();
+        assert_eq!(alike.positions, (0..96).step_by(2).collect::<Vec<_>>());
+        assert_eq!(alike.cosines.shape, [48, 48]);
+        assert_near(&alike.cosines.values, expected.cosines.concat(), 1e-5);
     }
 
     #[test]
@@ -294,6 +346,51 @@ mod tests {
         assert_eq!(generator.text(), expected.written.trim_end_matches('\u{fffd}'));
         let labels = expected.greedy.iter().map(|id| given.tokenizer.label(*id));
         assert_eq!(generator.tokens(), labels.collect::<Vec<_>>());
+    }
+
+    /// The same at GPT-2's shapes, of which no file is kept here: `tests/peers/opened.py` makes one, in the folder
+    /// that UNROLL_GPT2 names, and says what it computes.
+    #[test]
+    #[ignore = "its files take 500 MB: see docs/benchmarks.md"]
+    fn gpt2s_shapes_compute_what_transformers_does() {
+        let folder = std::env::var_os("UNROLL_GPT2").map(std::path::PathBuf::from);
+        let folder = folder.expect("UNROLL_GPT2 names a folder");
+        let read = |name: &str| std::fs::read(folder.join(name)).expect(name);
+        let given = {
+            let (file, config) = (read("model.safetensors"), read("config.json"));
+            let text = String::from_utf8(read("tokenizer.json")).unwrap();
+            let tokenizer = vec![TokenizerFile { name: "tokenizer.json".into(), text }];
+            let config = serde_json::from_slice(&config).ok();
+            opened(&file, &Beside { config, tokenizer, ..Beside::default() })
+        };
+        let bytes = read("expected.safetensors");
+        let (_, metadata) = safetensors::SafeTensors::read_metadata(&bytes).unwrap();
+        let text = &metadata.metadata().as_ref().unwrap()["text"];
+        let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+        let numbers = |name: &str| {
+            let data = file.tensor(name).unwrap().data().to_vec();
+            data.as_chunks::<4>().0.to_vec()
+        };
+        let whole = |name: &str| -> Vec<u32> {
+            numbers(name).into_iter().map(u32::from_le_bytes).collect()
+        };
+        let (ids, greedy) = (whole("ids"), whole("greedy"));
+        assert_eq!((given.tokenizer.encode(text), ids.len(), greedy.len()), (ids.clone(), 64, 50));
+        let expected: Vec<f32> = numbers("logits").into_iter().map(f32::from_le_bytes).collect();
+        let found = logits(&given, &ids);
+        let apart = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        println!("{} logits differ by {apart:.1e} at most", found.len());
+        assert_near(&found, expected, 1e-3);
+        let (prompt, place) = (text.clone(), Place::Lab);
+        let sample = SampleSpec { prompt, length: 50, sampling: Sampling::GREEDY, seed: 1, place };
+        let mut generator =
+            Generator::new(&given.tokenizer, &sample, given.model.context()).unwrap();
+        while !generator.is_done() {
+            pollster::block_on(generator.advance(&given.model)).unwrap();
+        }
+        let labels = greedy.iter().map(|id| given.tokenizer.label(*id));
+        assert_eq!(generator.tokens(), labels.collect::<Vec<_>>());
+        println!("the same {} tokens are written", greedy.len());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use core::ops::Range;
 
 use serde_json::Value;
 use unroll_protocol::{
-    Array, Checkpoint, ExperimentSpec, GptSpec, Link, TokenizerFile, Tokens,
+    Array, Checkpoint, ExperimentSpec, GptSpec, Limits, Link, TokenizerFile, Tokens,
     checkpoint::SavedParameter,
     link::Corpus,
     spec::{MAX_PARAMETERS, MAX_VOCABULARY},
@@ -126,7 +126,7 @@ impl Incoming {
             link.gpt.learning_rate = rate as f32;
         }
         let spec = link.experiment();
-        spec.validate().map_err(Refusal::Spec)?;
+        spec.validate(&Limits::TAB).map_err(Refusal::Spec)?;
         let said = about.unroll.as_ref().and_then(|unroll| unroll.get("text")?.as_str());
         let text = said.unwrap_or_default().to_owned();
         let parameters = spec.gpt.parameter_count(count);

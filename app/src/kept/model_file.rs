@@ -74,7 +74,9 @@ pub fn section(store: Store) -> AnyView {
             });
         }
     });
-    let is_started = move || store.started.with(Option::is_some);
+    let is_kept_apart =
+        move || store.started.with(|started| started.as_ref().is_some_and(|s| s.kept.is_some()));
+    let is_started = move || store.started.with(Option::is_some) && !is_kept_apart();
     let is_ready = move || is_started() && !store.is_given();
     let ask = move |what| {
         wanted.update_value(|wanted| {
@@ -86,6 +88,9 @@ pub fn section(store: Store) -> AnyView {
     let note = move || match store.built.with(|link| is_gpt2(&link.gpt.architecture)) {
         _ if store.is_given() => {
             "This model was opened, not trained here. Only models that were trained here can be saved to a file."
+        }
+        _ if is_kept_apart() => {
+            "This model is too large for the page. The native engine keeps it in a file of the same form, and its terminal says where."
         }
         true if store.tokens() != Tokens::Characters => {
             "The file holds the weights and the tokenizer. The weights have the names and shapes of GPT-2 in Hugging Face’s transformers, so transformers can use them, and tokenizers can read the tokenizer. PyTorch can read the weights with the safetensors library."

@@ -62,10 +62,8 @@ extern "C" {
 
 /// Why the script can't continue a model of these settings, as a sentence.
 pub fn obstacle(link: &Link, tokens: Tokens) -> Option<&'static str> {
-    if tokens != Tokens::Characters {
-        return Some(
-            "train.py only works with models that read single characters. This one reads bytes or byte pairs.",
-        );
+    if tokens == Tokens::Given {
+        return Some("train.py continues a run. This model was opened, not trained here.");
     }
     if link.gpt.optimizer != OptimizerKind::AdamW {
         return Some(

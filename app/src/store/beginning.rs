@@ -106,7 +106,7 @@ impl Store {
     /// Refused with a sentence where the form's settings describe no model.
     fn begin(self, source: Source) -> Result<(), String> {
         let link = Link { corpus: source.corpus, ..self.link.get_untracked() };
-        link.experiment().validate().map_err(|error| error.to_string())?;
+        link.experiment().validate(untrack(|| self.limits())).map_err(|error| error.to_string())?;
         // The old model is kept first: the engine answers commands in order.
         self.keep_previous();
         self.keeping(|keeping| keeping.anew(None));
@@ -129,10 +129,15 @@ impl Store {
         {
             return;
         }
-        self.link.update(|link| *link = link.clone().with_experiment_of(&usual));
-        self.built.set(self.link.get_untracked());
+        self.build_as_usual();
         self.source.set(source);
         self.start_over();
+    }
+
+    /// The next engine builds the usual model.
+    pub(super) fn build_as_usual(self) {
+        self.link.update(|link| *link = link.clone().with_experiment_of(&Link::default()));
+        self.built.set(self.link.get_untracked());
     }
 
     /// Has another text be the one that is learned. A sentence the learner did not touch follows it.
@@ -191,9 +196,9 @@ impl Store {
     }
 
     /// Asks for the state of the present model, to which the learner can return. `false` if it was not
-    /// trained.
+    /// trained, or a native engine keeps it.
     fn keep_previous(self) -> bool {
-        let trained = self.is_trained();
+        let trained = self.is_trained() && self.kept_apart().is_none();
         if trained {
             self.send(&Command::Save);
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
-    Checkpoint, Command, DeviceKind, DeviceReport, Event, Link, RunState,
+    Checkpoint, Command, DeviceKind, DeviceReport, Event, Limits, Link, RunState,
     link::{Adapter, DeviceChoice},
 };
 
@@ -74,9 +74,18 @@ impl Store {
         self.start_engine(EngineBinary::Native);
     }
 
+    /// The largest models of the present engine, or of the one that is to be it. Tracks which that is.
+    pub fn limits(self) -> &'static Limits {
+        let is_native = self.device.with(|device| match device {
+            Device::Ready { report, .. } => report.kind == DeviceKind::Native,
+            Device::Loading | Device::Unavailable(_) => self.engine.with_value(|e| e.joins),
+        });
+        if is_native { &Limits::NATIVE } else { &Limits::TAB }
+    }
+
     /// Starts the CPU engine, and the WebGPU engine beside it where there is a GPU for it.
     pub fn open_in_tab(self) {
-        self.engine.update_value(|engine| engine.open = true);
+        self.engine.update_value(|engine| (engine.open, engine.joins) = (true, false));
         self.start_engine(EngineBinary::Cpu);
         let (choice, adapter) = self.link.with_untracked(|link| (link.device, link.adapter));
         if choice == DeviceChoice::Cpu {
@@ -165,7 +174,7 @@ impl Store {
 
     pub(super) fn engine_died(self, reason: &str) {
         let (on_gpu, on_native) = (self.is_on(DeviceKind::WebGpu), self.is_on(DeviceKind::Native));
-        self.engine.update_value(|engine| engine.current = None);
+        self.engine.update_value(|engine| (engine.current, engine.joins) = (None, false));
         self.dismiss_helpers();
         // Nobody waits for its last state any more.
         if self.pace.with_value(|pace| pace.keep_previous) {
@@ -193,11 +202,18 @@ impl Store {
             return;
         }
         let saved = self.pace.with_value(|pace| pace.saved.as_ref().map(|saved| saved.step));
-        let from = match saved {
-            Some(step) => {
+        let from = match (saved, self.kept_apart()) {
+            (Some(step), _) => {
                 format!("a fresh one has taken over with the model as it was at step {step}")
             }
-            None => "a fresh one has taken over with a new, untrained model".to_owned(),
+            (None, Some(file)) => {
+                self.build_as_usual();
+                format!(
+                    "your run is too large for the tab, which begins with the usual model. What was kept of the \
+                     run is in {file}"
+                )
+            }
+            (None, None) => "a fresh one has taken over with a new, untrained model".to_owned(),
         };
         self.notify(Severity::Failure, format!("{reason} Nothing you wrote is lost; {from}."));
         if on_gpu {

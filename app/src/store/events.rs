@@ -144,6 +144,12 @@ impl Store {
         for note in &started.notes {
             self.note_on_text(note.clone());
         }
+        if let Some(file) = &started.kept {
+            self.note_on_text(format!(
+                "This model is too large for the browser to keep. The native engine keeps it every five minutes, \
+                 and when it ends, in {file}."
+            ));
+        }
         self.speed.set(None);
         let step = started.step;
         self.take_up(started);

@@ -20,9 +20,16 @@ impl Store {
         self.pace.try_with_value(|pace| pace.saved.clone()).flatten()
     }
 
+    /// The file in which a native engine keeps the present model, where that is too large for the page.
+    pub fn kept_apart(self) -> Option<String> {
+        self.started.with_untracked(|started| started.as_ref()?.kept.clone())
+    }
+
     /// Asks for a checkpoint of the present model.
     pub fn save_now(self) {
-        self.send(&Command::Save);
+        if self.kept_apart().is_none() {
+            self.send(&Command::Save);
+        }
     }
 
     /// Asks for a checkpoint of a model that rests and was trained since the last.
@@ -35,7 +42,7 @@ impl Store {
     pub(super) fn save(self, at_rest: bool) {
         let (step, now) = (self.step.get_untracked(), clock());
         if self.pace.try_update_value(|pace| pace.save_due(now, step, at_rest)) == Some(true) {
-            self.send(&Command::Save);
+            self.save_now();
         }
     }
 

@@ -2,6 +2,7 @@
 
 use burn::tensor::Device;
 use unroll_model::{ShardPass, ShardSlice, Trainer};
+use unroll_protocol::Limits;
 
 use super::{Numbers, Parcel, State};
 
@@ -81,7 +82,9 @@ impl Helper {
         }
         // The old replica is dropped first: there may not be memory for two.
         self.replica = None;
-        let trainer = Trainer::from_checkpoint(&checkpoint, &text, &self.device)
+        // The first worker has checked it against its own limits.
+        let limits = &Limits::NATIVE;
+        let trainer = Trainer::from_checkpoint_within(limits, &checkpoint, &text, &self.device)
             .map_err(|error| error.to_string())?;
         let pass = Some(trainer.start_shard(shard as usize, shards as usize));
         self.replica = Some(Replica { epoch, shard, shards, trainer, pass });

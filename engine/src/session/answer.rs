@@ -120,9 +120,11 @@ pub(super) async fn answer<G: Marker>(
             let batch = unroll_model::next_batch(trainer, model, step);
             question.answered(&batch.await.map_err(said)?)
         }
-        gpt::Question::Lens(_) | gpt::Question::Jobs(_) | gpt::Question::Patch(_) => {
-            look_inside(subject, question)?.await?
-        }
+        gpt::Question::Lens(_)
+        | gpt::Question::Jobs(_)
+        | gpt::Question::Habits(_)
+        | gpt::Question::Positions(_)
+        | gpt::Question::Patch(_) => look_inside(subject, question)?.await?,
         // Text is written bit by bit, not along with parameters.
         gpt::Question::Writing(_) => return Err(NOT_OURS.to_owned()),
     };
@@ -147,12 +149,19 @@ fn look_inside<'a, G: Marker>(
     Ok(Box::pin(async move {
         Ok(match question {
             gpt::Question::Lens(question) => {
-                let lens = unroll_model::lens(model, tokenizer, &question.text);
+                let lens = unroll_model::lens(model, tokenizer, &question);
                 question.answered(&lens.await.map_err(said)?)
             }
             gpt::Question::Jobs(question) => {
                 let scores = unroll_model::head_scores(model, tokenizer, question.seed);
                 question.answered(&scores.await.map_err(said)?)
+            }
+            gpt::Question::Habits(question) => {
+                let habits = unroll_model::habits(model, tokenizer, &question.text);
+                question.answered(&habits.await.map_err(said)?)
+            }
+            gpt::Question::Positions(question) => {
+                question.answered(&unroll_model::positions(model).await.map_err(said)?)
             }
             gpt::Question::Patch(question) => {
                 let ask::Patch { ref from, ref into, depth } = question;

@@ -188,6 +188,7 @@ impl Experiment {
             notes: self.trainer.notes(),
             step: self.trainer.step(),
             workers,
+            kept: None,
         }
     }
 

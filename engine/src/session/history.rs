@@ -5,7 +5,7 @@ use unroll_protocol::Recorded;
 /// Moments are this share of the steps apart: evenly on a log scale, and at first one a step.
 const SHARE: u32 = 16;
 
-/// Moments by step, the first of them and the last always among them.
+/// Moments by step, the last always among them, and the first unless [`Recorded::most`] is one.
 pub struct History<T> {
     kept: Vec<(u32, T)>,
     /// Numbers in a moment.
@@ -154,6 +154,22 @@ mod tests {
         let place = |step: u32| f64::from(step + 1).ln();
         let widest = kept.windows(2).map(|pair| place(pair[1]) - place(pair[0]));
         assert!(widest.fold(0.0, f64::max) < 0.2 * place(20_000), "{kept:?}");
+    }
+
+    /// What no tab could train is too large for two moments that nobody asked for.
+    #[test]
+    fn of_a_large_model_the_last_stays_where_two_do_not_fit() {
+        assert_eq!(run(13_000_000, 10), [10]);
+        let mut history = History::new(13_000_000, USUAL);
+        let steps = |history: &mut History<()>| history.report().map(|(steps, _)| steps);
+        (0..=2).for_each(|step| history.keep(step, ()));
+        history.ask(Some(2));
+        (3..=5).for_each(|step| history.keep(step, ()));
+        assert_eq!(steps(&mut history), Some(vec![2, 5]), "the one on show stays");
+        history.ask(None);
+        history.set_budget(128);
+        history.keep(6, ());
+        assert_eq!(steps(&mut history), Some(vec![5, 6]), "two fit");
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub fn started(given: &Given) -> Started {
         notes: Vec::new(),
         step: 0,
         workers: 1,
+        kept: None,
     }
 }
 

@@ -14,7 +14,7 @@ use burn::{
 
 pub use mask::{EmptyRow, Mask};
 pub use rules::AttentionRules;
-pub use statistics::head_statistics;
+pub use statistics::{head_statistics, statistics_of};
 pub use trace::{AttentionTrace, RowError, attention_row};
 
 use crate::{

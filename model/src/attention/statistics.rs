@@ -1,6 +1,7 @@
 //! Statistics of what heads attend to and what they write.
 
 use burn::tensor::{Device, Tensor, TensorData};
+use unroll_protocol::study::heads::Statistics;
 
 use super::{Attention, AttentionTrace};
 
@@ -35,6 +36,18 @@ pub fn head_statistics(weights: Tensor<4>) -> Tensor<2> {
     let first = chosen.clone() * table(|_, key| f32::from(u8::from(key == 0)));
     let previous = chosen * table(|query, key| f32::from(u8::from(key + 1 == query)));
     Tensor::cat(vec![mean(entropy), mean(distance), mean(first), mean(previous)], 1)
+}
+
+/// Parses rows as returned by [`head_statistics`].
+pub fn statistics_of(read: &[f32]) -> Vec<Statistics> {
+    let rows = read.chunks_exact(4);
+    rows.map(|row| Statistics {
+        entropy: row[0],
+        distance: row[1],
+        first: row[2],
+        previous: row[3],
+    })
+    .collect()
 }
 
 /// `[1, 1, T - 1, T]`, for all queries but the first.

@@ -7,8 +7,10 @@ use burn::{
 };
 
 use super::{
-    Activation, CellKind, Gate, Initialization, elman, gru, initialization::recurrent, lstm,
-    watch::Watch,
+    Activation, CellKind, Gate, Initialization, elman, gru,
+    initialization::recurrent,
+    lstm,
+    watch::{Record, Watch},
 };
 use crate::{
     fused::{
@@ -81,6 +83,28 @@ pub(super) struct Weights {
     pub(super) candidate: Option<Tensor<2>>,
     pub(super) candidate_bias: Option<Tensor<2>>,
     pub(super) projection: Option<Tensor<2>>,
+}
+
+impl Weights {
+    fn inner(self) -> Self {
+        let Self { recurrent, candidate, candidate_bias, projection } = self;
+        Self {
+            recurrent: recurrent.inner(),
+            candidate: candidate.map(Tensor::inner),
+            candidate_bias: candidate_bias.map(Tensor::inner),
+            projection: projection.map(Tensor::inner),
+        }
+    }
+}
+
+/// The rows that each step began with: those of the step before it, or the initial ones.
+fn before(initial: Tensor<2>, after: Tensor<2>, backward: bool) -> Tensor<2> {
+    let ([rows, _], [batch, _]) = (after.dims(), initial.dims());
+    match rows - batch {
+        0 => initial,
+        rest if backward => Tensor::cat(vec![after.narrow(0, batch, rest), initial], 0),
+        rest => Tensor::cat(vec![initial, after.narrow(0, 0, rest)], 0),
+    }
 }
 
 impl CellConfig {
@@ -221,6 +245,28 @@ impl Cell {
         let last = if backward { 0 } else { rows - batch };
         let hidden = states.clone().narrow(0, last, batch);
         (states, State { hidden, cell })
+    }
+
+    /// What every step of a [`sequence`](Self::sequence) computed, as one step of `T * batch` rows: once the
+    /// hidden states are known, hardly anything has to wait for the step before. `input` and `state` are those
+    /// that the sequence began with, `hidden` the states it came to; all of them are untracked.
+    pub(super) fn record(
+        &self,
+        input: Tensor<2>,
+        state: State,
+        hidden: Tensor<2>,
+        backward: bool,
+    ) -> Record {
+        let weights = self.weights().inner();
+        let previous = before(state.hidden, hidden, backward);
+        let cell = state.cell.map(|initial| {
+            let (input, previous) = (input.clone(), previous.clone());
+            let cells = lstm::cells(&weights, input, previous, initial.clone(), backward);
+            before(initial, cells, backward)
+        });
+        let mut watch = Watch { record: Some(Record::default()), ..Watch::default() };
+        self.step(&weights, input, State { hidden: previous, cell }, &mut watch);
+        watch.record.unwrap_or_default()
     }
 
     pub(super) fn weights(&self) -> Weights {

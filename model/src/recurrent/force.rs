@@ -12,6 +12,8 @@ pub struct Force {
     pub layer: usize,
     /// Whether this is about the cell that reads from the end.
     pub backward: bool,
+    /// The sequence of the batch; `None` for all of them.
+    pub row: Option<usize>,
     pub gate: Gate,
     /// The unit; `None` for all units.
     pub unit: Option<usize>,
@@ -98,14 +100,17 @@ pub(super) fn apply(forces: &[Force], gate: Gate, step: usize, value: Tensor<2>)
     if !forces.iter().any(|force| meets(&force)) {
         return value;
     }
-    let [_, hidden] = value.dims();
-    let (mut free, mut forced) = (vec![1f32; hidden], vec![0f32; hidden]);
+    let [batch, hidden] = value.dims();
+    let (mut free, mut forced) = (vec![1f32; batch * hidden], vec![0f32; batch * hidden]);
     for force in forces.iter().filter(meets) {
         let units = force.unit.map_or(0..hidden, |unit| unit..unit + 1);
-        free[units.clone()].fill(0.0);
-        forced[units].fill(force.value);
+        for row in force.row.map_or(0..batch, |row| row..row + 1) {
+            let units = row * hidden + units.start..row * hidden + units.end;
+            free[units.clone()].fill(0.0);
+            forced[units].fill(force.value);
+        }
     }
     let device = value.device();
-    let row = |values| Tensor::<2>::from_data(TensorData::new(values, [1, hidden]), &device);
-    value * row(free) + row(forced)
+    let all = |values| Tensor::<2>::from_data(TensorData::new(values, [batch, hidden]), &device);
+    value * all(free) + all(forced)
 }

@@ -119,10 +119,9 @@ impl Recurrent {
         self.run(input, options, false).0
     }
 
-    /// Like [`forward`](Self::forward), and returns the intermediate results. It goes step by step,
-    /// whereas [`forward`](Self::forward) runs each direction of a layer as one operation if the
-    /// device [has kernels](crate::fused::has_kernels) for it and no gate is forced. The outputs
-    /// are the same to the last bit.
+    /// Like [`forward`](Self::forward), and returns the intermediate results. Both run each direction of a
+    /// layer as one operation if the device [has kernels](crate::fused::has_kernels) for it, no gate is forced
+    /// and no gradient inside is wanted, and step by step otherwise. All is the same to the last bit.
     pub fn forward_traced(
         &self,
         input: SequenceInput,
@@ -203,10 +202,16 @@ impl Pass<'_> {
     /// the trace if one was requested.
     fn run(&self, source: &Source, mut state: State) -> (Tensor<2>, State, Option<RecurrentTrace>) {
         let inputs = source.project(self.cell);
-        if !self.traced && self.forced.is_empty() && has_kernels(inputs.device()) {
-            let truncation = self.options.truncation;
-            let (rows, state) = self.cell.sequence(inputs, state, self.backward, truncation);
-            return (rows, state, None);
+        let probed = self.traced && self.options.probes;
+        if !probed && self.forced.is_empty() && has_kernels(inputs.device()) {
+            let (backward, truncation) = (self.backward, self.options.truncation);
+            let began = self.traced.then(|| (inputs.clone().inner(), state.clone().inner()));
+            let (rows, state) = self.cell.sequence(inputs, state, backward, truncation);
+            let trace = began.map(|(inputs, began)| {
+                let record = self.cell.record(inputs, began, rows.clone().inner(), backward);
+                RecurrentTrace::new(self.cell, source, self.length, vec![record])
+            });
+            return (rows, state, trace);
         }
         let mut inputs: Vec<Option<Tensor<2>>> =
             steps_of(inputs, self.length).into_iter().map(Some).collect();
@@ -232,7 +237,8 @@ impl Pass<'_> {
             hidden.reverse();
             records.reverse();
         }
-        let trace = self.traced.then(|| RecurrentTrace::new(self.cell, source, records));
+        let trace =
+            self.traced.then(|| RecurrentTrace::new(self.cell, source, self.length, records));
         (Tensor::cat(hidden, 0), state, trace)
     }
 }

@@ -4,7 +4,7 @@ use burn::tensor::{Gradients, Tensor};
 
 use super::{
     Cell, CellKind, Gate,
-    input::{Source, steps_of},
+    input::Source,
     watch::{Record, StepProbes},
 };
 
@@ -87,14 +87,16 @@ pub struct Contributions {
 }
 
 impl RecurrentTrace {
-    /// `records` are in the order of positions.
-    pub(super) fn new(cell: &Cell, source: &Source, records: Vec<Record>) -> Self {
-        let length = records.len();
-        let inputs = steps_of(source.vectors(cell), length);
+    /// `records` are of one step each, or one of all `length` steps, in the order of positions.
+    pub(super) fn new(cell: &Cell, source: &Source, length: usize, records: Vec<Record>) -> Self {
         let mut probes = Vec::new();
+        let batch_first = |rows: Tensor<2>| {
+            let [count, width] = rows.dims();
+            rows.reshape([length, count / length, width]).swap_dims(0, 1)
+        };
         let stacked = |part: &dyn Fn(&Record) -> Option<Tensor<2>>| {
             let steps: Option<Vec<_>> = records.iter().map(part).collect();
-            steps.map(|steps| Tensor::stack::<3>(steps, 1))
+            steps.map(|steps| batch_first(Tensor::cat(steps, 0)))
         };
         let joined = |part: &dyn Fn(&Record) -> &Vec<Tensor<2>>| {
             stacked(&|record| Some(Tensor::cat(part(record).clone(), 1)))
@@ -103,7 +105,7 @@ impl RecurrentTrace {
         let always = "every step has states";
         let trace = Self {
             kind: cell.kind(),
-            inputs: Tensor::stack(inputs, 1),
+            inputs: batch_first(source.vectors(cell)),
             previous: stacked(&|r| r.previous.as_ref().map(|s| s.hidden.clone())).expect(always),
             previous_cell: stacked(&|r| r.previous.as_ref().and_then(|s| s.cell.clone())),
             from_input: joined(&|record| &record.from_input),

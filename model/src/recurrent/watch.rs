@@ -12,8 +12,8 @@ pub(super) struct Watch<'a> {
     pub(super) record: Option<Record>,
 }
 
-/// What one step computed, each `[batch, ...]` and untracked. Cells that compute their sums in
-/// several parts push several pieces, in the order of their columns.
+/// What one step computed, each `[batch, ...]`, or all steps, each `[T * batch, ...]`; untracked.
+/// Cells that compute their sums in several parts push several pieces, in the order of their columns.
 #[derive(Default)]
 pub(super) struct Record {
     pub(super) from_input: Vec<Tensor<2>>,

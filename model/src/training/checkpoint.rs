@@ -3,7 +3,7 @@
 use core::fmt;
 
 use burn::tensor::{Device, Tensor, TensorData};
-use unroll_protocol::{Array, Checkpoint, checkpoint::SavedParameter};
+use unroll_protocol::{Array, Checkpoint, Limits, checkpoint::SavedParameter};
 
 use super::{BuildError, Trainer};
 use crate::{
@@ -84,19 +84,29 @@ impl Trainer {
     }
 
     /// Resumes from a checkpoint with `text`, on a device without autodiff. Characters of the text
-    /// that are not in the checkpoint's vocabulary are unknown.
+    /// that are not in the checkpoint's vocabulary are unknown. The model is one that a tab can train.
     pub fn from_checkpoint(
         checkpoint: &Checkpoint,
         text: &str,
         device: &Device,
     ) -> Result<Self, CheckpointError> {
+        Self::from_checkpoint_within(&Limits::TAB, checkpoint, text, device)
+    }
+
+    /// The same within other limits.
+    pub fn from_checkpoint_within(
+        limits: &Limits,
+        checkpoint: &Checkpoint,
+        text: &str,
+        device: &Device,
+    ) -> Result<Self, CheckpointError> {
         let spec = &checkpoint.spec;
-        spec.validate().map_err(|error| CheckpointError::Build(error.into()))?;
+        spec.validate(limits).map_err(|error| CheckpointError::Build(error.into()))?;
         let known = checkpoint.vocabulary.clone();
         let tokenizer = Tokenizer::restore(spec.tokens, known, &checkpoint.merges)
             .map_err(CheckpointError::Vocabulary)?;
         let mut trainer =
-            Self::build(spec, tokenizer, text, device).map_err(CheckpointError::Build)?;
+            Self::build(limits, spec, tokenizer, text, device).map_err(CheckpointError::Build)?;
         let model = trainer.model.take().expect("the trainer was just built");
         let moments = |saved: &SavedParameter| {
             let size = saved.value.values.len();

@@ -10,7 +10,7 @@ use core::{fmt, ops::Range};
 #[cfg(feature = "webgpu")]
 use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{Device, Tensor};
-use unroll_protocol::{ExperimentSpec, LearningRateSchedule, SpecError, spec::MAX_PARAMETERS};
+use unroll_protocol::{ExperimentSpec, LearningRateSchedule, Limits, SpecError};
 
 pub use checkpoint::CheckpointError;
 pub use evaluation::{Evaluation, EvaluationSlice};
@@ -131,14 +131,25 @@ impl From<DataError> for BuildError {
 }
 
 impl Trainer {
-    /// A new model for `text`, on a device without autodiff.
+    /// A new model for `text`, on a device without autodiff, as large as a tab can train.
     pub fn new(spec: &ExperimentSpec, text: &str, device: &Device) -> Result<Self, BuildError> {
-        spec.validate()?;
-        Self::build(spec, Tokenizer::learn(spec.tokens, text), text, device)
+        Self::new_within(&Limits::TAB, spec, text, device)
+    }
+
+    /// The same within other limits.
+    pub fn new_within(
+        limits: &Limits,
+        spec: &ExperimentSpec,
+        text: &str,
+        device: &Device,
+    ) -> Result<Self, BuildError> {
+        spec.validate(limits)?;
+        Self::build(limits, spec, Tokenizer::learn(spec.tokens, text), text, device)
     }
 
     /// Builds a trainer for a validated spec.
     fn build(
+        limits: &Limits,
         spec: &ExperimentSpec,
         tokenizer: Tokenizer,
         text: &str,
@@ -148,10 +159,7 @@ impl Trainer {
             .map_err(|error| error.of(spec.tokens.unit()))?;
         let learned = tokenizer.notes(spec.tokens, text);
         let notes = dataset.notes.iter().cloned().chain(learned).collect();
-        let parameters = spec.gpt.parameter_count(tokenizer.len());
-        if parameters > MAX_PARAMETERS {
-            return Err(SpecError::TooManyParameters { parameters }.into());
-        }
+        limits.check_parameters(spec.gpt.parameter_count(tokenizer.len()))?;
         let device = device.clone().inner();
         let ExperimentSpec { seed, initialization, gpt, .. } = *spec;
         let config = GptConfig { spec: gpt, vocabulary: tokenizer.len(), initialization, seed };

@@ -33,7 +33,13 @@ pub fn engine_on(
     adapter: Option<&str>,
 ) -> Result<Running, String> {
     let (listen, adapter) = (Ipv4Addr::LOCALHOST.into(), adapter.map(str::to_owned));
-    start(Options { site: site(name), listen, port: 0, threads, device, adapter })
+    let (site, keep) = (site(name), kept(name));
+    start(Options { site, listen, port: 0, threads, device, adapter, keep })
+}
+
+/// Where an engine of this name keeps what is too large for the page.
+pub fn kept(name: &str) -> PathBuf {
+    env::temp_dir().join(format!("unroll-native-{}-{name}-runs", process::id()))
 }
 
 fn site(name: &str) -> PathBuf {
@@ -143,7 +149,7 @@ fn send(address: SocketAddr, request: &[u8]) -> (u16, Vec<u8>) {
 
 /// The run that an engine has.
 pub fn find(running: &Running) -> Option<Found> {
-    let Running { address, secret } = running;
+    let Running { address, secret, .. } = running;
     let head =
         format!("Host: {address}\r\nOrigin: http://{address}\r\nAuthorization: {secret}\r\n");
     let (status, body) = ask(*address, FOUND, &head);
@@ -153,7 +159,7 @@ pub fn find(running: &Running) -> Option<Found> {
 
 /// Leaves a note with the engine.
 pub fn note(running: &Running, note: &Note) {
-    let (Running { address, secret }, body) = (running, wire::encode(note));
+    let (Running { address, secret, .. }, body) = (running, wire::encode(note));
     let head = format!(
         "POST /{NOTE} HTTP/1.1\r\nHost: {address}\r\nOrigin: http://{address}\r\n\
          Authorization: {secret}\r\nContent-Length: {}\r\n\r\n",

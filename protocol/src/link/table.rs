@@ -12,7 +12,7 @@ use crate::{
     gpt,
     pool::MOST_WORKERS,
     read_number,
-    spec::MERGES,
+    spec::{Limits, MERGES},
     start,
     study::{self, gates, heads},
 };
@@ -53,6 +53,23 @@ pub struct Setting {
     pub get: fn(&Link) -> Value,
     /// Accepts only values returned by [`Kind::parse`].
     pub set: fn(&mut Link, Value),
+}
+
+impl Setting {
+    /// The values of it that an engine with these limits takes.
+    pub fn kind_within(&self, limits: &Limits) -> Kind {
+        let most = match self.name {
+            "layers" | "layer" => limits.layers,
+            "heads" | "head" => limits.heads,
+            "width" => limits.width,
+            "context" | "band" => limits.context,
+            _ => u32::MAX,
+        };
+        match self.kind {
+            Kind::Whole { min, max } => Kind::Whole { min, max: max.min(most) },
+            kind => kind,
+        }
+    }
 }
 
 /// The values a setting takes. `Display` completes "… is".
@@ -302,13 +319,13 @@ const GENERAL: &[TableRow] = &[
          not even Chinese or emoji."),
     plain!(of Gpt, "merges", "Merges", gpt.merges: Whole, Kind::Whole { min: MERGES[0], max: MERGES[1] },
         "How many pairs are merged into tokens beyond the 256 bytes. More merges, longer pieces."),
-    plain!(of Gpt, "layers", "Layers", gpt.layers: Whole, Kind::Whole { min: 1, max: 12 },
+    plain!(of Gpt, "layers", "Layers", gpt.layers: Whole, Kind::Whole { min: 1, max: Limits::NATIVE.layers },
         "Blocks stacked on each other. Each looks at what the one below found."),
-    plain!(of Gpt, "heads", "Heads", gpt.heads: Whole, Kind::Whole { min: 1, max: 16 },
+    plain!(of Gpt, "heads", "Heads", gpt.heads: Whole, Kind::Whole { min: 1, max: Limits::NATIVE.heads },
         "Attention patterns in each layer. Must divide the width."),
-    plain!(of Gpt, "width", "Width", gpt.width: Whole, Kind::Whole { min: 4, max: 1024 },
+    plain!(of Gpt, "width", "Width", gpt.width: Whole, Kind::Whole { min: 4, max: Limits::NATIVE.width },
         "Numbers that describe one token on its way through the layers."),
-    plain!(of Gpt, "context", "Context", gpt.context: Whole, Kind::Whole { min: 4, max: 512 },
+    plain!(of Gpt, "context", "Context", gpt.context: Whole, Kind::Whole { min: 4, max: Limits::NATIVE.context },
         "How many tokens the model can see at once."),
     plain!(of Gpt, "batch", "Batch", gpt.batch: Whole, Kind::Whole { min: 1, max: 64 },
         "Pieces of text whose gradients are averaged in one step."),
@@ -336,13 +353,13 @@ const GENERAL: &[TableRow] = &[
         "How the model is told where a token stands."),
     chosen!(of Gpt, "attends", "Attends", gpt.architecture.mask: MaskKind,
         "Who may look at whom. With “Both ways”, the model sees the very token that it should predict."),
-    plain!(of Gpt, "band", "Band", gpt.architecture.band: Whole, Kind::Whole { min: 1, max: 512 },
+    plain!(of Gpt, "band", "Band", gpt.architecture.band: Whole, Kind::Whole { min: 1, max: Limits::NATIVE.context },
         "In a local band: how many tokens each token sees, itself included."),
     chosen!(of Gpt, "norms", "Norms", gpt.architecture.norm: NormPlacement,
         "Before each layer, after it, or nowhere."),
     chosen!(of Gpt, "norm", "Kind of norm", gpt.architecture.norm_kind: NormKind,
-        "LayerNorm subtracts the mean of each row and divides by the standard deviation; RMSNorm only divides, \
-         by the root of the mean square."),
+        "LayerNorm subtracts each row’s mean and divides by its standard deviation. RMSNorm only divides, by \
+         the row’s root mean square."),
     TableRow {
         name: "activation",
         label: "Activation",
@@ -370,9 +387,9 @@ const GENERAL: &[TableRow] = &[
         "Writes only with the likeliest characters, as few as it takes for their shares to add up to at least this; 1 allows all."),
     plain!(of Gpt, "minp", "Min p", gpt.min_p: Real, Kind::Real { min: 0.0, max: 1.0 },
         "Writes only with characters whose share is at least this fraction of the largest share; 0 allows all."),
-    plain!(of Gpt, "layer", "Layer shown", gpt.layer: Whole, Kind::Whole { min: 1, max: 12 },
+    plain!(of Gpt, "layer", "Layer shown", gpt.layer: Whole, Kind::Whole { min: 1, max: Limits::NATIVE.layers },
         "Layer of the large heatmap."),
-    plain!(of Gpt, "head", "Head shown", gpt.head: Whole, Kind::Whole { min: 1, max: 16 },
+    plain!(of Gpt, "head", "Head shown", gpt.head: Whole, Kind::Whole { min: 1, max: Limits::NATIVE.heads },
         "Head of the large heatmap."),
     TableRow {
         name: "off",
@@ -506,7 +523,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_link_reads_back_as_it_was(
-            seed: u32, layers in 1u32..=12, lr in 1e-6f32..=1000.0, tied: bool, embed: bool,
+            seed: u32, layers in 1u32..=48, lr in 1e-6f32..=1000.0, tied: bool, embed: bool,
             corpus in 0..Corpus::CHOICES.len(), parts in 0..Part::CHOICES.len(),
             probe in proptest::option::of(".{0,60}"),
             cells in proptest::collection::vec((0usize..32, 0usize..32, proptest::bool::ANY), 0..40),
@@ -591,7 +608,7 @@ mod tests {
         assert_eq!(link, Link::default());
         let said: Vec<_> = problems.iter().map(ToString::to_string).collect();
         assert_eq!(said.len(), 4);
-        assert!(said[0].contains("a whole number from 1 to 12"), "{}", said[0]);
+        assert!(said[0].contains("a whole number from 1 to 48"), "{}", said[0]);
         assert!(said[2].contains("speling"));
     }
 }

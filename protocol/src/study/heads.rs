@@ -11,15 +11,13 @@ use crate::{
     attention::AttentionRow,
     link::{Kind, TableRow, Value, rows::plain},
     question::questions,
+    spec::Limits,
 };
 
 /// Most tokens the model sees at once.
 pub const CONTEXT: u32 = 64;
 /// Most layers, and most heads in each.
 pub const MOST: u32 = 12;
-/// Most heads in a layer of the GPT lab, which a link can name too.
-const MOST_IN_LAB: u32 = 16;
-
 /// One head, counted from 1. `Display` is its form in a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeadAt {
@@ -28,17 +26,28 @@ pub struct HeadAt {
 }
 
 impl HeadAt {
-    /// Parses `layer.head`; `None` if no model of the course has that head.
+    /// Parses `layer.head`; `None` if no model of the course or of the lab has that head.
     pub fn parse(given: &str) -> Option<Self> {
         let (layer, head) = given.split_once('.')?;
         let number =
             |part: &str, most| part.parse().ok().filter(|number| (1..=most).contains(number));
-        Some(Self { layer: number(layer, MOST)?, head: number(head, MOST_IN_LAB)? })
+        Some(Self {
+            layer: number(layer, Limits::NATIVE.layers)?,
+            head: number(head, Limits::NATIVE.heads)?,
+        })
     }
 
     /// Every head of so many layers with so many heads in each, layer by layer.
     pub fn all((layers, heads): (u32, u32)) -> Vec<Self> {
         (1..=layers).flat_map(|layer| (1..=heads).map(move |head| Self { layer, head })).collect()
+    }
+
+    /// Its place among [`Self::all`]; `None` if it is none of them.
+    pub fn place(self, (layers, heads): (u32, u32)) -> Option<usize> {
+        if self.layer > layers || self.head > heads {
+            return None;
+        }
+        Some((self.layer.checked_sub(1)? * heads + self.head.checked_sub(1)?) as usize)
     }
 
     /// Puts this head among those that are `off`, or takes it out.
@@ -224,11 +233,7 @@ impl Seen {
     /// Statistics of one head; `None` if the model has no such head or the text is too short.
     pub fn statistics(&self, at: HeadAt) -> Option<Statistics> {
         let &[layers, heads] = self.written.shape.as_slice() else { return None };
-        if at.layer > layers || at.head > heads {
-            return None;
-        }
-        let index = at.layer.checked_sub(1)? * heads + at.head.checked_sub(1)?;
-        self.statistics.get(index as usize).copied()
+        self.statistics.get(at.place((layers, heads))?).copied()
     }
 }
 
@@ -282,11 +287,21 @@ mod tests {
 
     #[test]
     fn heads_of_a_link_read_back() {
-        for text in ["1.1", "12.12", "2.16"] {
+        for text in ["1.1", "12.12", "48.25"] {
             assert_eq!(HeadAt::parse(text).unwrap().to_string(), text);
         }
-        for text in ["", "1", "0.1", "1.17", "13.1", "1.2.3", "a.b", "-1.1"] {
+        for text in ["", "1", "0.1", "1.26", "49.1", "1.2.3", "a.b", "-1.1"] {
             assert_eq!(HeadAt::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn heads_have_places_layer_by_layer() {
+        let shape = (2, 3);
+        let places = HeadAt::all(shape).into_iter().map(|at| at.place(shape));
+        assert!(places.eq((0..6).map(Some)));
+        for (layer, head) in [(0, 1), (1, 0), (3, 1), (1, 4)] {
+            assert_eq!(HeadAt { layer, head }.place(shape), None, "{layer} {head}");
         }
     }
 

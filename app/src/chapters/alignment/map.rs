@@ -103,7 +103,7 @@ pub fn read_sentence(alignment: &Alignment, place: Place) -> Option<String> {
     let order = likeliest(row);
     let read = order.iter().take(3).map(|&j| {
         let name = name_at(alignment.source.get(j).map_or("", |s| s), j);
-        format!("{name} {}", figures::percent(row[j], 2))
+        format!("{name} {}", figures::percent(row[j], 1))
     });
     let read = read.collect::<Vec<_>>().join(", ");
     Some(format!("Weights for {}: {read}.", name_at(token, at)))
@@ -630,7 +630,7 @@ impl Chip {
         let (position, tab, point, pick) = (self.position, self.tab, self.point, self.pick);
         let label = move || {
             let share =
-                share.get().map(|s| format!(", {}", figures::percent(s, 2))).unwrap_or_default();
+                share.get().map(|s| format!(", {}", figures::percent(s, 1))).unwrap_or_default();
             let wrong = if right.get() == Some(false) { ", wrong" } else { "" };
             format!("{}, {}{share}{wrong}", spoken(&token.get()), position + 1)
         };

@@ -308,7 +308,7 @@ fn lives(page: Page) -> Vec<Live> {
             Some(format!(
                 "Written character {}: {source} gets the most, {}.",
                 at + 1,
-                percent(weight, 0)
+                percent(weight, 1)
             ))
         });
         read.unwrap_or_else(|| "…".to_owned())

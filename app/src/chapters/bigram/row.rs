@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::{ev, prelude::*};
 use unroll_protocol::study::bigram::{NONE, Order, Row, View, ask, smoothed};
 
-use super::{chance, code_point, named, short, table::is_reached, use_vocabulary};
+use super::{chance, code_point, named, short, table::compared_with, use_vocabulary};
 use crate::{
     course::{use_lab, use_provenance, use_setting},
     figures::{Bar, BarsFigure, Hue, Slot, brief, four_decimals, own, percent, power_of_ten},
@@ -172,7 +172,7 @@ pub fn PinnedRow(row: Signal<Option<Arc<Row>>>) -> impl IntoView {
         row.with(|row| {
             let row = row.as_ref()?;
             let id = chosen(row, &vocabulary.get(), next.get(), &order.get())?;
-            Some(arithmetic(row, id, &vocabulary.get(), is_reached(view.get())))
+            Some(arithmetic(row, id, &vocabulary.get(), compared_with(view.get())))
         })
     };
     let provenance = use_provenance();
@@ -225,6 +225,15 @@ pub fn gradient(trained: f64, share: f64, total: u32, pairs: u64) -> String {
     power_of_ten((trained - share) * f64::from(total) / pairs as f64, 2)
 }
 
+/// The factors of the gradient in words: how far the probability is off, and how often its row is met.
+fn why(apart: f64, row: String) -> String {
+    let off = match apart {
+        ..0.0 => "too low",
+        _ => "too high",
+    };
+    format!("{off} by {}, times how often {row} occurs", chance(apart.abs()))
+}
+
 /// The follower whose arithmetic is spelled out: the one chosen, else the likeliest.
 fn chosen(row: &Row, vocabulary: &[String], next: u32, order: &[usize]) -> Option<usize> {
     let named =
@@ -232,8 +241,13 @@ fn chosen(row: &Row, vocabulary: &[String], next: u32, order: &[usize]) -> Optio
     named.or_else(|| order.first().copied())
 }
 
-/// One pair's share and, once they are `reached`, what smoothing and training make of it.
-fn arithmetic(row: &Row, id: usize, vocabulary: &[String], reached: (bool, bool)) -> AnyView {
+/// One pair's share and what smoothing or training make of it, where the matrix shows that.
+fn arithmetic(
+    row: &Row,
+    id: usize,
+    vocabulary: &[String],
+    (smoothed_too, trained_too): (bool, bool),
+) -> AnyView {
     let store = expect_context::<Store>();
     // Written as the slider has it.
     let added = store.link.with(|link| link.bigram.k);
@@ -254,13 +268,13 @@ fn arithmetic(row: &Row, id: usize, vocabulary: &[String], reached: (bool, bool)
         <h3>{format!("{} after {}", named(vocabulary, id as u32), named(vocabulary, row.id))}</h3>
         <dl>
             <div><dt>"counted"</dt><dd>{format!("{count} / {total} = {}", probability(0.0))}</dd></div>
-            {reached.0.then(|| view! {
+            {smoothed_too.then(|| view! {
                 <div>
                     <dt>"smoothed"</dt>
                     <dd>{format!("({count} + {added}) / ({total} + {added} · {v}) = {}", probability(k))}</dd>
                 </div>
             })}
-            {reached.1.then(|| view! {
+            {trained_too.then(|| view! {
                 <div data-part="logits"><dt>"its logit"</dt><dd>{four_decimals(row.logits[id])}</dd></div>
                 <div data-part="logits">
                     <dt>"trained"</dt>
@@ -270,7 +284,7 @@ fn arithmetic(row: &Row, id: usize, vocabulary: &[String], reached: (bool, bool)
                     </dd>
                 </div>
             })}
-            {share.filter(|_| reached.1).map(|share| view! {
+            {share.filter(|_| trained_too).map(|share| view! {
                 <div>
                     <dt>"gradient of its logit"</dt>
                     <dd>
@@ -282,6 +296,7 @@ fn arithmetic(row: &Row, id: usize, vocabulary: &[String], reached: (bool, bool)
                             gradient(trained, share, total, row.pairs),
                         )}
                     </dd>
+                    <dd class="bigram-why">{why(trained - share, named(vocabulary, row.id))}</dd>
                 </div>
             })}
         </dl>

@@ -275,9 +275,9 @@ fn picture(matrix: &Matrix, vocabulary: &[String], view: View, k: f32) -> Pictur
     }
 }
 
-/// Whether the smoothed and the trained table have been come to where the matrix shows `view`.
-pub fn is_reached(view: View) -> (bool, bool) {
-    (view != View::Counts, matches!(view, View::Trained | View::Difference))
+/// Whether the counts are compared with the smoothed or the trained table where the matrix shows `view`.
+pub fn compared_with(view: View) -> (bool, bool) {
+    (view == View::Smoothed, matches!(view, View::Trained | View::Difference))
 }
 
 /// What a cell says; `pairs` is how many the text has.
@@ -305,7 +305,7 @@ fn reading(
         named(vocabulary, next),
         probability(0.0),
     );
-    match is_reached(view) {
+    match compared_with(view) {
         (_, true) => {
             let trained = matrix.trained.values[row * n + column];
             said += &format!(" Trained {}", chance(trained.into()));

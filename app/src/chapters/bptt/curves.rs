@@ -54,11 +54,11 @@ pub fn norms(flow: &Flow, far: Option<&Flow>, settings: &Settings) -> Lines {
     let mut series = Vec::new();
     for network in flow.networks.iter().filter(|network| settings.shown.shows(network.cell)) {
         let (hue, dash) = look(network.cell);
-        let state = if network.memory.is_some() { " dL/dh" } else { "" };
+        let state = if network.memory.is_some() { " state" } else { "" };
         let name = format!("{}{state}", network.cell.label());
         series.push(Line::new(name, hue, dash, divided(&network.hidden, scale)));
         if let Some(memory) = &network.memory {
-            let name = format!("{} dL/dc", network.cell.label());
+            let name = format!("{} cell", network.cell.label());
             let points = divided(memory, scale);
             series.push(Line::new(name, Hue::Cell, Dash::Dashed, points));
         }
@@ -182,12 +182,12 @@ pub fn all_seen(
                 add(label.into(), hue, &network.hidden, more);
             }
             Some(memory) => {
-                add(format!("{label} dL/dh"), hue, &network.hidden, String::new());
+                add(format!("{label} state"), hue, &network.hidden, String::new());
                 let more = format!(
-                    "the forget gate keeps {:.2} on average, and the path through h adds to that",
+                    "the forget gate keeps {:.2} on average, and the path through the state adds to that",
                     network.kept
                 );
-                add(format!("{label} dL/dc"), Hue::Cell, memory, more);
+                add(format!("{label} cell"), Hue::Cell, memory, more);
             }
         }
     }
@@ -349,31 +349,33 @@ pub fn memory_said(flow: &Flow, truncation: u32) -> String {
     )
 }
 
-/// Which network brings most back to the symbol, by its hidden state; for the check.
-pub fn brought_back(flow: &Flow) -> Option<BroughtBack> {
-    let shares: Vec<f64> = flow
-        .networks
-        .iter()
-        .map(|network| seen(String::new(), Hue::Ink, &network.hidden, flow).share)
-        .collect();
-    let most = (0..shares.len()).max_by(|a, b| shares[*a].total_cmp(&shares[*b]))?;
-    let said = flow.networks.iter().zip(&shares);
-    let said = said.map(|(network, share)| format!("{} {}", network.cell.label(), power(*share)));
-    let said = said.collect::<Vec<_>>().join(", ");
-    Some(BroughtBack {
-        most,
-        said: format!(
-            "Share of the gradient that reaches the letter, after {} steps: {said}.",
-            flow.step
-        ),
-    })
-}
+/// In which part of the sequence the RNN's gradient may have faded.
+pub const FADES: [&str; 4] = [
+    "In the last quarter of the steps",
+    "In the middle half",
+    "In the first quarter",
+    "Nowhere",
+];
+/// So small a share has faded.
+const FADED: f64 = 1e-3;
 
-/// Which network brings the largest share back, and how much each does.
-#[derive(Clone, PartialEq)]
-pub struct BroughtBack {
-    pub most: usize,
-    pub said: String,
+/// Where that is on the way back from the last step, as one of [`FADES`]; for the check.
+pub fn fades(flow: &Flow) -> Option<(usize, String)> {
+    let norms = &flow.networks.iter().find(|network| network.cell == Cell::Rnn)?.hidden;
+    let shares = divided(norms, Scale::Relative);
+    let (last, _) = *shares.last()?;
+    let below = shares.iter().rfind(|(_, share)| *share < FADED);
+    let part = match below {
+        Some((step, _)) if 4.0 * step > 3.0 * last => 0,
+        Some((step, _)) if 4.0 * step > last => 1,
+        Some(_) => 2,
+        None => 3,
+    };
+    let said = match below {
+        Some((step, share)) => format!("of {last} the first below it is step {step}: {}", power(*share)),
+        None => "no step is below it".to_owned(),
+    };
+    Some((part, format!("After {} training steps, {said}.", grouped(flow.step.into()))))
 }
 
 /// From so many steps on one can say which network has failed.
@@ -406,12 +408,29 @@ pub fn first_lost(flow: &Flow) -> Option<Result<(usize, String), &'static str>> 
     )))
 }
 
-/// Of which loss, for the figure's title.
-pub fn loss_name(loss: LossKind) -> &'static str {
+/// The main figure's title.
+pub fn title(loss: LossKind) -> &'static str {
     match loss {
-        LossKind::Last => "of the loss at the last step",
-        LossKind::Every => "of the losses at every step",
+        LossKind::Last => "How much of the last step’s gradient reaches each step",
+        LossKind::Every => "How much gradient reaches each step, with a loss at every step",
     }
+}
+
+/// What the formula beside the curves says, with the RNN's numbers where it is the RNN's.
+pub fn in_words(flow: &Flow, settings: &Settings) -> String {
+    let mut shown = flow.networks.iter().filter(|network| settings.shown.shows(network.cell));
+    let Some(rnn) = shown.find(|network| network.cell == Cell::Rnn) else {
+        return "Each step back multiplies by a gate, and other paths add to that.".into();
+    };
+    let Some(each) = seen(String::new(), Hue::Ink, &rnn.hidden, flow).each else {
+        return "A step’s gradient is that of its own loss, plus what comes back from later steps.".into();
+    };
+    // Of the numbers on show.
+    let [size, slope] = [flow.radius, rnn.kept].map(|factor| (f64::from(factor) * 100.0).round() / 100.0);
+    format!(
+        "Share left per step, roughly: size of U × slope of tanh = {size:.2} × {slope:.2} = {:.2}. Measured: {each:.2}.",
+        size * slope
+    )
 }
 
 /// A number of any size, short.

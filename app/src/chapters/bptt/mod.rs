@@ -150,7 +150,7 @@ fn BpttChapter() -> impl IntoView {
             live=lives(shown)
             asks=vec![
                 ("bptt-nudge", ViewFn::from(move || nudge::another_step(shown))),
-                ("bptt", ViewFn::from(move || most(shown))),
+                ("bptt", ViewFn::from(move || fades(shown))),
                 ("bptt-near", ViewFn::from(move || near(shown))),
             ]
             more=formulas::all
@@ -226,8 +226,8 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
             (!shows(&Cell::Rnn)).then(|| gated.collect::<Vec<_>>())
         })
     });
-    let title =
-        move || format!("Gradient {}: how much reaches each step", curves::loss_name(loss.get()));
+    let title = move || curves::title(loss.get()).to_owned();
+    let in_words = shown.read(curves::in_words);
     let seen = shown.read(move |flow, settings| {
         let far = far_beside(shown, flow).flatten();
         curves::all_seen(flow, far.as_deref(), settings, is_explained.get())
@@ -288,17 +288,22 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
                     </p>
                     // Below what it says in words: one may read on without it.
                     <div class="bptt-formula" data-testid="bptt-formula" data-loss=move || loss.get().id()>
-                        {move || match gated.get() {
-                            _ if !is_explained.get() => ().into_any(),
-                            Some(cells) => {
-                                cells.into_iter().map(formulas::carried).collect_view().into_any()
-                            }
-                            None => view! {
-                                {formulas::recursion(loss.get())}
-                                {formulas::jacobian_is()}
-                            }
-                            .into_any(),
-                        }}
+                        {move || is_explained.get().then(|| view! {
+                            <p data-testid="bptt-in-words">{in_words}</p>
+                            <details class="disclosure">
+                                <summary>"As a formula"</summary>
+                                {move || match gated.get() {
+                                    Some(cells) => {
+                                        cells.into_iter().map(formulas::carried).collect_view().into_any()
+                                    }
+                                    None => view! {
+                                        {formulas::recursion(loss.get())}
+                                        {formulas::jacobian_is()}
+                                    }
+                                    .into_any(),
+                                }}
+                            </details>
+                        })}
                     </div>
                 </div>
             </div>
@@ -420,19 +425,20 @@ fn every(shown: Shown) -> Option<String> {
     is_every.then(|| "Set the loss to the last step only to be asked about this.".to_owned())
 }
 
-/// Which network brings most back, guessed first.
-fn most(shown: Shown) -> AnyView {
-    let read = shown.read(|flow, _| curves::brought_back(flow));
-    let question = "In which of the three networks does the largest share of the last step’s gradient reach the \
-                    letter’s hidden state?";
+/// How far back the RNN's gradient reaches, read off its curve.
+fn fades(shown: Shown) -> AnyView {
+    let read = shown.read(|flow, _| curves::fades(flow));
+    let question = "Go left along the RNN’s curve from the last step. Where does it first fall below 0.001, one \
+                    thousandth?";
+    let options = curves::FADES.map(str::to_owned).to_vec();
     view! {
         <CheckYourself
             id="bptt"
             question=Signal::derive(move || question.to_owned())
-            options=Signal::derive(|| ["RNN", "LSTM", "GRU"].map(str::to_owned).to_vec())
+            options=Signal::stored(options)
             too_early=Signal::derive(move || every(shown))
-            answer=Signal::derive(move || read.get().map(|read| read.most))
-            explain=Signal::derive(move || read.get().map_or(String::new(), |read| read.said))
+            answer=Signal::derive(move || Some(read.get()?.0))
+            explain=Signal::derive(move || read.get().map_or(String::new(), |read| read.1))
             on_right=use_right("bptt")
         />
     }

@@ -112,8 +112,8 @@ fn ripple(nudged: &Nudged) -> Matrix {
         columns: (1..=steps).map(|step| step.to_string()).collect(),
         values: values.map(|(unit, step)| value(unit, step).unwrap_or(f32::NAN)).collect(),
         map: ValueMap::around(moved.unwrap_or(&[1.0])),
-        value_name: "change of the state, divided by the nudge".into(),
-        absent: "before the nudge, nothing can change".into(),
+        value_name: "change ÷ nudge".into(),
+        absent: "before the nudge".into(),
     }
 }
 

@@ -1,11 +1,20 @@
 //! The chapter's words.
 
-use unroll_protocol::study::bptt::{LossKind, Shown};
+use unroll_protocol::{
+    Link,
+    study::bptt::{LossKind, Shown},
+};
 
 use crate::{
     course::{Beat, Script, Trial},
     teaching::{Kind, Quiz},
 };
+
+/// A nudge so late that its slope is not lost in rounding; what is asked is of an earlier step.
+fn nudge(link: &mut Link) {
+    link.view = super::NUDGE.into();
+    link.bptt.step = 22;
+}
 
 pub const SCRIPT: Script = Script {
     before: "The last chapter ran a network forward through time, but did not say how it learns which early step \
@@ -15,29 +24,26 @@ pub const SCRIPT: Script = Script {
             title: "",
             text: "Early recurrent networks remembered only the last few steps. In 1991 a student, Sepp \
                    Hochreiter, worked out why.\n\n\
-                   Here a plain one (RNN) and two newer kinds, LSTM and GRU, read a capital letter. At the “?”, up \
-                   to {gap} letters later, each must name it:\n\n\
+                   Here an RNN reads a capital letter. At the “?”, up to {gap} letters later, it must name it:\n\n\
                    {example}\n\n\
-                   ! Follow the curves left to the letter (dotted line): which one stays highest?",
-            set: |_| {},
+                   Raise one number of its state a little, and later steps change, too.\n\n\
+                   ! [Press a square](>bptt-ripple-cells) near the left edge, then one near the right: which ripple \
+                   reaches the “?”",
+            set: nudge,
             asks: &[],
         },
         Beat {
             title: "Which step is to blame?",
-            text: "Suppose the answer is wrong. Which earlier step should change? Here one number of the state \
-                   is raised by 0.01, a small nudge, which spreads like a ripple. Divide the change of the loss \
+            text: "Suppose the answer is wrong: which earlier step should change? You raised one number of the state \
+                   by 0.01, a small nudge. Beside the squares stands how that changed the loss. Divide this change \
                    by the nudge, and you have a **slope**.\n\n\
-                   ! [Press another square](>bptt-ripple-cells) to nudge there.\n\n\
+                   ! [Press another square](>bptt-ripple-cells), and read its [measured slope](>bptt-nudged).\n\n\
                    + Does backpropagation agree with your slope?\n\n\
                    Your slope says how fast the loss at the “?” changes with this one number. Below it stands \
                    the slope that backpropagation gives. For a small nudge the two agree. Drag the nudge up to \
                    1, and they come apart, because the loss follows a curve and not a straight line.\n\n\
                    Each square says how far one unit has moved at one step, divided by the nudge.",
-            // So late that its slope is not lost in rounding; the question is about an earlier step.
-            set: |link| {
-                link.view = super::NUDGE.into();
-                link.bptt.step = 22;
-            },
+            set: nudge,
             asks: &["bptt-nudge"],
         },
         Beat {
@@ -46,12 +52,11 @@ pub const SCRIPT: Script = Script {
                    time](bptt) finds them all in one sweep from right to left, the **backward pass**. The slopes \
                    of one state, taken together, are its [gradient](gradient). The curve shows \
                    its length.\n\n\
-                   ! Read the curve from right to left.\n\n\
+                   ! Read the curve from right to left: the dotted line is the letter.\n\n\
                    + How do I read this curve?\n\n\
                    The length says how large the gradient with respect to a state is overall. The scale is \
                    logarithmic: equal steps down mean the same factor. What each step adds to the gradient of one \
                    weight is in the view “Weights,” and what a sweep has to keep in “Storage.”",
-            // The question is about the others, too.
             set: |link| link.bptt.shown = Shown::Rnn,
             asks: &["bptt"],
         },
@@ -59,8 +64,9 @@ pub const SCRIPT: Script = Script {
             title: "The way back is a product",
             text: "Each step back multiplies the gradient by [U](#recurrent weight) and by the slopes of tanh. \
                    If each step leaves 70%, thirty leave about 0.002%. In your RNN, the letter now gets \
-                   {rnn-share} the last step’s gradient. Where almost none arrives, almost nothing is learned \
-                   from the letter: this is the [vanishing gradient](vanishing-gradient).\n\n\
+                   {rnn-share} the last step’s gradient. Where almost none arrives, the letter teaches almost \
+                   nothing: the [vanishing gradient](vanishing-gradient).\n\n\
+                   ! Find the share left per step [beside the curve](>bptt-seen).\n\n\
                    + Why does a ripple fade?\n\n\
                    Each step does two things to a ripple: U mixes the units, and tanh flattens the result. \
                    Together they are the step’s [Jacobian](jacobian): U, each row times the slope of tanh at its \
@@ -74,8 +80,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A healthy curve can mislead",
             text: "Now every step from the letter on has its own loss. New gradient joins in at each, so the curve \
-                   looks healthy. But the part that comes from the last step, the pale curve, is as small as before. \
-                   A network can learn the near past well, and almost nothing from the far past.",
+                   looks healthy. But the last step’s part, the pale curve, is as small as before. So a network can \
+                   learn well from the near past alone.\n\n\
+                   ! [Switch the loss](>control-bptt-loss) to the last step: which of the two curves is left?",
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
                 link.bptt.loss = LossKind::Every;
@@ -103,14 +110,15 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A second way back",
-            text: "The LSTM has a second memory, the [cell](#cell cell). A forget gate, from 0 to 1, sets the share \
-                   it keeps. Straight back along the cell (dL/dc), each step multiplies by this gate alone. More \
-                   gradient joins in through the state h (dL/dh). Here, with a bias of 3, the gate starts almost \
-                   fully open. {along-open}\n\n\
+            text: "Two newer networks, LSTM and GRU, read the same letters. The LSTM has a second memory, the \
+                   [cell](#cell cell). Straight back along it, each step multiplies by a gate, which can stay near 1. \
+                   {along-open} The next chapter builds this network.\n\n\
+                   ! [Choose “All three”](>control-bptt-shown): which curve stays highest at the letter?\n\n\
                    + Can the gradient grow along the cell?\n\n\
-                   The gate alone can’t make the gradient grow: it is at most 1. But at each step, what comes through h \
-                   is added. So the factor per step, shown beside the curve, can be larger than the gate, even above 1. \
-                   Each unit of the cell has a forget gate of its own.",
+                   This gate, the forget gate, can’t make the gradient grow: it is at most 1. Here a bias of 3 starts \
+                   it almost fully open. But at each step, what comes through the state is added. So the factor per \
+                   step, shown beside the curve, can be larger than the gate, even above 1. Each unit of the cell has \
+                   a forget gate of its own.",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
                 link.bptt.forget_bias = 3.0;
@@ -119,9 +127,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A gate that is half open forgets too",
-            text: "With bias 0, the forget gates start near one half, and thirty halves, multiplied together, make \
-                   about one billionth. What joins in through h adds to this, but at first even the LSTM’s gradient \
-                   vanishes. {along-half} This is why many people start the forget bias at 1 or more.",
+            text: "A bias sets how far open the LSTM’s forget gates start. Here it is 0: they start near one half, \
+                   and thirty halves, multiplied together, make about one billionth. {along-half} This is why many \
+                   people start this bias at 1 or more.\n\n\
+                   ! Read the curve “LSTM cell” at the dotted line: how much is left?",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
                 link.bptt.forget_bias = 0.0;

@@ -15,8 +15,8 @@ use crate::figures::{
 
 /// Pixels of the narrowest stretch that is drawn by itself.
 const NARROWEST: f64 = 0.5;
-/// Where the bars' scale may end: it moves in steps, not with every number.
-const ENDS: [f32; 4] = [0.1, 0.25, 0.5, 1.0];
+/// Where the bars' scale may end, in percent: it moves in steps, not with every number.
+const ENDS: [f32; 9] = [5.0, 10.0, 15.0, 25.0, 35.0, 50.0, 65.0, 80.0, 100.0];
 /// Characters of the longest name of a token.
 const LONGEST_NAME: usize = 12;
 /// Ink of what the number falls on, and of the other bars and stretches.
@@ -88,10 +88,12 @@ impl Bets {
         -f64::from(self.plain[id]).ln()
     }
 
-    /// Where the bars' scale ends: the first of a few that holds every bar.
-    fn end(&self) -> f32 {
+    /// Where the bars' scale ends, in percent: the first of a few at which each bar leaves so large a part of
+    /// the scale free.
+    fn end(&self, free: f64) -> Option<f32> {
         let largest = self.left.iter().chain(&self.plain).fold(0f32, |most, at| most.max(*at));
-        ENDS.into_iter().find(|end| largest <= *end).unwrap_or(1.0)
+        let most = f64::from(100.0 * largest);
+        ENDS.into_iter().find(|end| most <= f64::from(*end) * (1.0 - free) + 1e-4)
     }
 
     /// Whether there is nothing to draw for: one has all.
@@ -142,20 +144,26 @@ impl Drawing for Bets {
         let names = self.order[..listed].iter().map(|&id| self.name(id));
         let widest = names.map(|name| token::columns(&name)).fold(1.0, f64::max);
         let label = (0.62 * widest + 2.0) * font;
-        let numbers = (12.5 * font).min(width * 0.42);
-        // What stands before the two numbers of a row, and the arrow with the number at the end of a bar.
-        let clear = width - numbers / 2.0 - 3.2 * font;
+        // A row's numbers stand between its name and its bar: the model's share and the chance.
+        let number_wide = (4.6 * font).min(width * 0.2);
+        let (model_end, chance_end) = (label + number_wide, label + 2.0 * number_wide);
+        // Half of what is written below the scale's end stands beyond it.
+        let (zero, clear) = (chance_end + 0.7 * font, width - 1.4 * font);
+        // The number that is drawn stands behind the longest bar, too.
         let arrow = 6.0 * font;
-        let (zero, room) = (label, (clear - arrow - label).max(20.0));
-        let scale_end = self.end();
-        let long = |share: f32| f64::from(share / scale_end) * room;
+        let room = (clear - zero).max(arrow + 20.0);
+        let (scale_end, room) = match self.end(arrow / room) {
+            Some(end) => (end, room),
+            None => (100.0, room - arrow),
+        };
+        let long = |share: f32| f64::from(100.0 * share / scale_end) * room;
         let (certain, unchanged) = (self.is_certain(), self.left == self.plain);
         // The same numbers twice would ask what tells them apart: their room stays free until something does.
         if !unchanged {
-            let at = (width - numbers / 2.0, font);
+            let at = (model_end, font);
             pen.sized(Hue::Muted, false, smaller(font), at, Anchor::End, "model");
         }
-        pen.sized(Hue::Output, true, smaller(font), (width, font), Anchor::End, "chance");
+        pen.sized(Hue::Output, true, smaller(font), (chance_end, font), Anchor::End, "chance");
         let rest: Vec<usize> = self.order[listed..].to_vec();
         let listed_count = listed;
         let of = |all: &[f32], ids: &[usize]| ids.iter().map(|&id| all[id]).sum::<f32>();
@@ -175,10 +183,10 @@ impl Drawing for Bets {
         let number = format!("{:.4}", self.number);
         let axis_top = top + listed_count as f64 * line;
         for share in [0.0, scale_end / 2.0, scale_end] {
-            let x = zero + long(share);
+            let x = zero + f64::from(share / scale_end) * room;
             pen.wire(Hue::Muted, 1.0, &format!("M{x:.1} {axis_top:.1}v{:.1}", 0.25 * font));
             let at = (x, axis_top + 1.15 * font);
-            let said = format!("{}%", 100.0 * share);
+            let said = format!("{share}%");
             pen.sized(Hue::Muted, false, smaller(font), at, Anchor::Middle, &said);
         }
         for (at, ids) in rows.enumerate() {
@@ -216,16 +224,15 @@ impl Drawing for Bets {
             };
             if chosen && !certain {
                 // The number has this row. After many others, there is room for the arrow only.
-                let fits = end + arrow < clear + 0.01;
+                let fits = end + arrow < width + 0.01;
                 let said = if fits { format!("← {number}") } else { "←".to_owned() };
                 pen.text(Hue::Ink, true, (end + 0.5 * font, base), Anchor::Start, &said);
             }
             if !unchanged {
-                let at_end = (width - numbers / 2.0, base);
-                pen.text(Hue::Muted, false, at_end, Anchor::End, &percent(plain, 1));
+                pen.text(Hue::Muted, false, (model_end, base), Anchor::End, &percent(plain, 1));
             }
             let said = if cut { "0%".to_owned() } else { percent(left, 1) };
-            pen.text(hue, chosen, (width, base), Anchor::End, &said);
+            pen.text(hue, chosen, (chance_end, base), Anchor::End, &said);
             let words = match ids.as_slice() {
                 [id] => self.words(*id),
                 ids => format!(
@@ -420,8 +427,12 @@ mod tests {
     #[test]
     fn the_bars_keep_their_scale_until_one_outgrows_it() {
         let plain = bets(Sampling::PLAIN, 0.5);
-        let with = |share: f32| Bets { left: vec![share], plain: vec![0.0], ..plain.clone() }.end();
-        assert_eq!([0.02, 0.1, 0.11, 0.3, 0.51, 1.0].map(with), [0.1, 0.1, 0.25, 0.5, 1.0, 1.0]);
+        let with = |share: f32, free: f64| {
+            Bets { left: vec![share], plain: vec![0.0], ..plain.clone() }.end(free)
+        };
+        let ends = [0.02, 0.1, 0.11, 0.3, 0.51, 1.0].map(|share| with(share, 0.0));
+        assert_eq!(ends, [5.0, 10.0, 15.0, 35.0, 65.0, 100.0].map(Some));
+        assert_eq!([with(0.51, 0.25), with(0.9, 0.25)], [Some(80.0), None]);
     }
 
     #[test]

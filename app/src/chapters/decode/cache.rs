@@ -83,7 +83,7 @@ pub fn Cache(page: Page) -> impl IntoView {
     };
     view! {
         <div class="view-fill" node_ref=part>
-            <div class="view-bar decode-bar">
+            <div class="view-bar decode-bar" style=move || page.written_style()>
                 <TokenField editor=use_probe()/>
                 <button type="button" class="button" data-testid="decode-write-cached"
                     on:click=move |_| { page.write(); }>"Write it"</button>

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use unroll_protocol::gpt::{After, Sampling, shares};
+use unroll_protocol::{
+    RunState,
+    gpt::{After, Sampling, shares},
+};
 
 use super::{
     Page,
@@ -36,9 +39,28 @@ impl Page {
         if untrack(|| self.after.read(about)) != Some(true) {
             return None;
         }
-        let text = self.store.appended(&text, bets.character(bets.chosen));
-        self.store.set_probe(text.clone());
-        Some((bets, text))
+        let longer = self.store.appended(&text, bets.character(bets.chosen));
+        self.store.set_probe(longer.clone());
+        let going_on = self.written.with_untracked(|(_, now)| *now == text);
+        self.written.update(|(typed, now)| {
+            if !going_on {
+                *typed = text;
+            }
+            now.clone_from(&longer);
+        });
+        Some((bets, longer))
+    }
+
+    /// Where on the last line the characters stand that the model wrote, and how many they are. None once the
+    /// text was edited.
+    pub fn written_style(self) -> Option<String> {
+        let probe = self.store.probe.get();
+        self.written.with(|(typed, now)| {
+            let written = (*now == probe).then(|| probe.strip_prefix(typed.as_str()))??;
+            let written = written.rsplit('\n').next()?.chars().count();
+            let line = probe.rsplit('\n').next()?.chars().count();
+            Some(format!("--before:{};--written:{written}", line - written))
+        })
     }
 }
 
@@ -79,7 +101,7 @@ pub fn Choose(page: Page) -> impl IntoView {
     });
     view! {
         <div class="view-fill" node_ref=part>
-            <div class="view-bar decode-bar">
+            <div class="view-bar decode-bar" style=move || page.written_style()>
                 <TokenField editor=use_probe()/>
                 <button type="button" class="button button-primary" data-testid="decode-write" on:click=write>
                     "Write it"
@@ -168,7 +190,14 @@ pub fn lives(page: Page) -> Vec<Live> {
     vec![
         live("known", of(|bets| bets.vocabulary.len().to_string())),
         live("first", of(first)),
-        live("do-first", of(do_first)),
+        live("do-first", move || {
+            page.bets
+                .with(|bets| match bets {
+                    Some(Ok(bets)) => do_first(bets, page.store.state.get() == RunState::Running),
+                    _ => "…",
+                })
+                .to_owned()
+        }),
         live("kept", of(|bets| bets.kept().to_string())),
     ]
 }
@@ -194,12 +223,12 @@ fn first(bets: &Bets) -> String {
 }
 
 /// What to press: one that hardly knows anything has to train first.
-fn do_first(bets: &Bets) -> String {
+fn do_first(bets: &Bets, is_training: bool) -> &'static str {
     match best(bets) {
-        Some(_) => "“Write it” a few times",
-        None => "Train, and watch the largest share grow",
+        Some(_) => "Press “Write it” a few times",
+        None if is_training => "Watch the largest share grow",
+        None => "Press Train, and watch the largest share grow",
     }
-    .to_owned()
 }
 
 /// How many tokens hold half of the model's bets.

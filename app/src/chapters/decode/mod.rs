@@ -59,6 +59,8 @@ struct Page {
     /// Which series of random numbers is drawn.
     draw: Slot<u32>,
     beams: Slot<u32>,
+    /// The text as it was before the model wrote on, and with what it wrote.
+    written: RwSignal<(String, String)>,
     /// The text whose surprise is read, once the learner has changed it.
     text: RwSignal<Option<String>>,
 }
@@ -85,7 +87,8 @@ impl Page {
             let bets = Bets::new(vocabulary, logits, &sampling, number, tinted);
             Some(bets.map(Arc::new).map_err(|error| error.to_string()))
         });
-        Self { store, questions, after, bets, draw, beams, text: RwSignal::new(None) }
+        let (written, text) = (RwSignal::default(), RwSignal::new(None));
+        Self { store, questions, after, bets, draw, beams, written, text }
     }
 }
 

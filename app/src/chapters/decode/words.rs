@@ -37,7 +37,7 @@ pub const SCRIPT: Script = Script {
                    share: the token’s probability. Picking one is a separate step, called decoding. It needs no \
                    training, yet can make the text dull, lively or broken.\n\n\
                    The model here is the GPT lab’s: what it learns here, it knows there. {first}\n\n\
-                   ! Press {do-first}.",
+                   ! {do-first}.",
             set: |link| choose(link, Sampling::PLAIN),
             asks: &[],
         },
@@ -82,14 +82,14 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Cut the tail",
-            text: "Tiny shares let in absurd tokens: cut them off. **Top k** keeps the k largest. **Top p** takes \
+            text: "Tiny shares let in absurd tokens. **Top k** keeps the k largest. **Top p** takes \
                    the largest until they add up to p. **Min p** keeps shares of at least p times the largest. Now \
                    {kept} of {known} are left, scaled to 100%.\n\n\
-                   ! [Drag top k](>control-topk) to 5: which bars grow?\n\n\
+                   ! [Drag top k](>control-topk) to 5: which bars grow? Then try top p.\n\n\
                    + Why three rules?\n\n\
                    Top k always keeps the same number of tokens. The other two keep few where the model is sure, \
                    and many where it is not.",
-            set: |link| choose(link, Sampling { top_p: 0.9, ..Sampling::PLAIN }),
+            set: |link| choose(link, Sampling::PLAIN),
             asks: &["decode-cut", "decode-top"],
         },
         Beat {

@@ -19,7 +19,9 @@ fn use_shut(
 ) -> Answered<Shut> {
     use_answer(gates.lab, move || {
         let units = units.get();
-        if units.is_empty() || !gates.is_still() {
+        // A ranking of another moment is about to change, and with it the question.
+        let is_of_now = gates.units(|ranked| ranked.step) == Some(gates.lab.shown());
+        if units.is_empty() || !is_of_now || !gates.is_still() {
             return None;
         }
         Some(ask::Shut { sentence: gates.sentence.get(), gate: gate(), units })

@@ -1,8 +1,10 @@
 //! The lab with a model that others trained: what is said of it, and the views into its inside.
 
+mod habits;
 mod jobs;
 mod lens;
 mod patching;
+mod positions;
 mod words;
 
 use leptos::{prelude::*, task::spawn_local};
@@ -10,7 +12,7 @@ use unroll_protocol::gpt::{HeadScores, ask};
 
 use super::{Attention, SETTINGS, WritingLine, later, use_model_name};
 use crate::{
-    controls::{Writing, grouped},
+    controls::{ViewSwitch, Writing, grouped},
     course::{ChapterFrame, StageView, begin_at_title, further, use_part},
     fetched::fetched,
     figures::{Selection, percent, token::readable},
@@ -55,9 +57,13 @@ fn frame() -> AnyView {
             further
             live=all
             views=vec![
-                StageView::new("attention", "Attention", move || view! { <Attention selection/> }),
+                StageView::new("attention", "Attention", move || view! {
+                    <Attention selection/>
+                    <habits::HeadHabits/>
+                }),
                 StageView::new("heads", "All heads", later),
                 StageView::new("jobs", "Head jobs", move || view! { <jobs::Jobs scores/> }),
+                StageView::shared("positions", || view! { <positions::Positions/> }),
                 StageView::new("next", "Next token", move || view! { <lens::Next selection/> }),
                 StageView::new("patching", "Patching", || view! { <patching::Patching/> }),
                 StageView::new("writing", "Writing", || view! { <Writing/> }),
@@ -68,6 +74,12 @@ fn frame() -> AnyView {
         />
     }
     .into_any()
+}
+
+/// Chooses between what is shown of the model whatever the sentence is.
+fn switch() -> AnyView {
+    const VIEWS: &[(&str, &str)] = &[("jobs", "Jobs"), ("positions", "Positions")];
+    view! { <ViewSwitch label="Heads or positions" views=VIEWS/> }.into_any()
 }
 
 /// What the model writes, live, in the story.

@@ -147,6 +147,7 @@ mod tests {
             notes: Vec::new(),
             step: 0,
             workers: 1,
+            kept: None,
         };
         let own = ROWS.map(|row| (row.own)(&started));
         assert_eq!(own, ["104,960", "2", "64", "4", "48", "90,000 characters"]);

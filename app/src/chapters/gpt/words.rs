@@ -18,8 +18,9 @@ pub const SCRIPT: Script = Script {
                    In 2018 Radford and others trained such a model on thousands of books, which prepared it for \
                    many other tasks. Hence the name: GPT is short for generative [pre-trained](pre-training) \
                    transformer.\n\n\
-                   Here a word is real if it occurs in the text that the model learns from. The percentage \
-                   is the share of such words in the last text that the model finished.",
+                   Here a word is real, and marked, if it occurs in the text that the model learns from. The \
+                   percentage is the share of such words in what you see. A word that the text before did not \
+                   have lights up first.",
             set: |link| link.view = "writing".into(),
             asks: &[],
         },

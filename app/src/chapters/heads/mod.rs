@@ -84,6 +84,12 @@ fn lives(page: Page) -> Vec<Live> {
     let compared = use_compared(page);
     vec![
         live("compared", move || compared.get()),
+        live("jobs", {
+            let early = memo(move || page.lab.step.get() < TELLING);
+            let train = "Train for 30 seconds. Then read “looks mostly at” and the bars: which heads have a job?";
+            let read = "Read “looks mostly at,” then the bars: which heads have a job?";
+            move || if early.get() { train } else { read }.to_owned()
+        }),
         live("differ", {
             let apart = memo(move || page.trace.with(|trace| trace.as_deref().is_some_and(apart)));
             let alike = "So far the pictures look alike. Train until they differ, then click one to enlarge it.";
@@ -103,6 +109,9 @@ fn lives(page: Page) -> Vec<Live> {
         live("previous", move || previous.get().unwrap_or_else(|| "…".to_owned())),
     ]
 }
+
+/// Before this step most heads of a model with the usual settings have no job yet.
+const TELLING: u32 = 800;
 
 /// Pictures whose rows of weights are farther apart than this, on average, are seen to differ.
 const APART: f32 = 0.1;
@@ -318,11 +327,13 @@ fn use_compared(page: Page) -> Memo<String> {
             now.map(|(step, loss)| Some((step, loss, of_one(step)?))).find_map(|both| both)
         });
         let Some((step, several, one)) = both else {
-            return "Do several heads pay off? “One head beside it”, at the end of this chapter, trains both models."
+            return "Do several heads pay off? “One head beside it,” at the end of this chapter, trains both models."
                 .to_owned();
         };
         let verdict = match one - several {
-            apart if apart.abs() < ALIKE => "So far, the two hardly differ.",
+            apart if apart.abs() < ALIKE => {
+                "So far, the two hardly differ: “One head beside it,” at the end of this chapter, trains both further."
+            }
             apart if apart > 0.0 => "So far, several heads are ahead.",
             _ => "So far, the one wide head is ahead.",
         };

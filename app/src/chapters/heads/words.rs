@@ -71,7 +71,7 @@ pub const SCRIPT: Script = Script {
             text: "The eye likes to see patterns, so measure too. [Entropy](entropy) says how widely a head spreads \
                    its weight: it is 0 when all weight lies on one token. The table’s first row spreads it evenly. \
                    On your sentence, {previous}.\n\n\
-                   ! Read “looks mostly at,” then the bars: which heads have a job?",
+                   ! {jobs}",
             set: |link| link.view = "numbers".into(),
             asks: &[],
         },

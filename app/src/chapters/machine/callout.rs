@@ -578,7 +578,7 @@ impl<'a> Build<'a> {
     fn embedding(&mut self) -> Option<()> {
         let (row, width) = (self.way.row, self.pass.width());
         let id = self.pass.ids.get(row)?;
-        self.title(&format!("{} is token number {id}", self.name()));
+        self.title(&format!("{} has id {id}", self.name()));
         // Beside fixed vectors the row of the table is lengthened.
         let is_longer =
             matches!(self.architecture.positions, Positions::Sinusoidal | Positions::Integer);

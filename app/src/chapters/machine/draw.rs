@@ -93,6 +93,7 @@ pub fn ground(scene: &Scene, tokens: &[String], tinted: bool, way: Way, paint: P
     let mut pen = Pen::new(FONT, paint);
     panels(&mut pen, scene, way);
     rows(&mut pen, scene, way);
+    head_counts(&mut pen, scene, way);
     for (row, text) in tokens.iter().enumerate() {
         chip(&mut pen, scene, row, text, tinted, row == way.row);
     }
@@ -156,14 +157,27 @@ fn panels(pen: &mut Pen, scene: &Scene, way: Way) {
             format!("block {}", block + 1)
         };
         pen.text(Hue::Muted, true, (column.middle(), top + 16.0), Anchor::Middle, &name);
-        let heads = match shape.heads {
-            1 => "1 head".to_owned(),
-            heads => format!("{heads} heads"),
-        };
-        if shape.heads > 0 && column.width > text_width(&heads, FONT) {
-            let above = (column.middle(), scene.folded_maps(*column).0 - 6.0);
-            pen.text(Hue::Muted, false, above, Anchor::Middle, &heads);
+        end(pen);
+    }
+}
+
+/// Over the small maps of each folded block how many they are, between the rows' lines.
+fn head_counts(pen: &mut Pen, scene: &Scene, way: Way) {
+    let heads = match scene.shape.heads {
+        0 => return,
+        1 => "1 head".to_owned(),
+        heads => format!("{heads} heads"),
+    };
+    for column in &scene.columns {
+        if !matches!(column.part, Part::Folded(_)) || column.width <= text_width(&heads, FONT) {
+            continue;
         }
+        group(pen, way.has(column.part, scene));
+        // The middle of its letters: as near to the maps as a place between two lines is.
+        let lowest = scene.folded_maps(*column).0 - 10.0;
+        let middle = scene.top + scene.pitch * ((lowest - scene.top) / scene.pitch).floor();
+        let at = (column.middle(), middle + 4.0);
+        pen.haloed((Hue::Muted, false), FONT, at, Anchor::Middle, &heads);
         end(pen);
     }
 }
@@ -449,7 +463,7 @@ fn bars(pen: &mut Pen, scene: &Scene, pass: &Pass, way: Way) {
     let Some(column) = scene.column(Part::Next) else { return };
     let Some(next) = pass.probabilities.block(&[way.row]) else { return };
     group(pen, way.has(Part::Next, scene));
-    let (left, right) = scene.bars;
+    let ((left, right), high) = (scene.bars, scene.bar_high());
     for (at, (id, probability)) in largest(next, BARS).into_iter().enumerate() {
         let y = scene.bar(at);
         let name = pass.vocabulary.get(id).map_or("", String::as_str);
@@ -465,8 +479,8 @@ fn bars(pen: &mut Pen, scene: &Scene, pass: &Pass, way: Way) {
         let ink = pen.hue(Hue::Output);
         let _ = write!(
             pen.svg,
-            r#"<rect x="{left:.1}" y="{:.1}" width="{:.1}" height="10" rx="2" fill="{ink}"/>"#,
-            y - 5.0,
+            r#"<rect x="{left:.1}" y="{:.1}" width="{:.1}" height="{high:.1}" rx="2" fill="{ink}"/>"#,
+            y - high / 2.0,
             long.max(1.0),
         );
         let share = percent(probability, 1);

@@ -424,7 +424,8 @@ fn frame_of(scene: &Scene, place: Place) -> Option<Area> {
         }
         Place::Number(Part::Next, _, at) => {
             let column = scene.column(Part::Next)?;
-            (column.x, scene.bar(at) - 9.0, column.width, 18.0)
+            let high = scene.bar_high() + 8.0;
+            (column.x, scene.bar(at) - high / 2.0, column.width, high)
         }
         Place::Row(part, row) => row_of(scene.column(part)?, row),
         Place::Number(part, row, at) => {

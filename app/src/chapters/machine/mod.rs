@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use unroll_protocol::{
+    RunState,
     gpt::{Pass, Stage, ask},
     link::Chapter,
     spec::{GptSpec, feed_forward_parameters},
@@ -315,6 +316,13 @@ fn lives(page: Page) -> Vec<Live> {
         move || page.pass.read(read).unwrap_or_else(|| "…".to_owned())
     };
     vec![
+        live("do-train", move || {
+            match page.store.state.get() {
+                RunState::Running => "Watch the numbers move while the model trains.",
+                RunState::Paused => "Then press Train, and watch the numbers move.",
+            }
+            .to_owned()
+        }),
         live("width", of(|pass| pass.width().to_string())),
         live("rows", of(|pass| pass.tokens.len().to_string())),
         live("heads", of(|pass| pass.heads().1.to_string())),

@@ -222,7 +222,7 @@ const NAMES: f64 = 26.0;
 const LONG_NAMES: f64 = 66.0;
 /// From one of them to the next: at least, and where all have room.
 const LEAST_BAR: f64 = 13.0;
-const BAR: f64 = 18.0;
+const BAR: f64 = 22.0;
 
 impl Scene {
     /// A scene that fills a room of this size, or as much more as it needs.
@@ -398,6 +398,11 @@ impl Scene {
     pub fn bar_at(&self, y: f64) -> Option<usize> {
         let line = (y - self.list) / self.bar_pitch;
         (line >= 0.0 && line < BARS as f64).then_some(line as usize)
+    }
+
+    /// How tall the bars of the next tokens are.
+    pub fn bar_high(&self) -> f64 {
+        (0.64 * self.bar_pitch).max(10.0)
     }
 
     /// Middles of the lines of the next tokens.

@@ -22,7 +22,7 @@ pub const SCRIPT: Script = Script {
                    recurrence. A year later Radford and others kept only its [decoder](decoder), and trained it to \
                    continue text. Large [language models](language-model) still follow this plan. Here your GPT \
                    reads your sentence, one row per [token](token).\n\n\
-                   ! Read a row from left to right. Then press Train, and watch the numbers move.",
+                   ! Read a row from left to right. {do-train}",
             set: |_| {},
             asks: &[],
         },
@@ -35,7 +35,8 @@ pub const SCRIPT: Script = Script {
                    ! Press other tokens at the left. Do equal ones get equal numbers?\n\n\
                    + What about your model?\n\n\
                    Your model has the second table, too, unless you change it. A token in it is a single \
-                   character, unless you choose another kind.\n\n\
+                   character, unless you choose another kind. The ids of characters are one higher than in the \
+                   chapter about tokens: here the line break is one, too, with id 1.\n\n\
                    Many GPTs use the first table again at the end, to score each possible next token. This is \
                    called [weight tying](weight-tying).",
             set: |link| link.machine.stage = Stage::Embedding,

@@ -29,7 +29,7 @@ pub const SCRIPT: Script = Script {
                    its [key](key) [k](#k key) how it is found, and its [value](value) [v](#v value) what it hands \
                    over. The [inner product](inner-product) of q and k is their score, and \
                    [softmax](softmax) turns scores into shares.\n\n\
-                   ! Find the sum’s largest product. Then press an arrow button.\n\n\
+                   ! Find q × k’s strongest cell, then press an arrow button.\n\n\
                    + How can “who” find “fox”?\n\n\
                    If its query fits the key of “fox,” it gets a large share of the value of “fox.” Here each \
                    token is a single character, so no token is a whole word: in layer 1 a token knows only its \
@@ -57,7 +57,7 @@ pub const SCRIPT: Script = Script {
             text: "A score adds up dₖ products, one for each place in q and k. The more products, the farther \
                    apart the scores: one runs ahead, softmax gives it nearly everything, and less gradient gets \
                    through. So each score is divided by the square root of dₖ.\n\n\
-                   ! [Drag the width](>control-qkv-dimensions), and compare divided with undivided scores.\n\n\
+                   ! [Drag the width](>control-qkv-dimensions) to 256: how do undivided bars change?\n\n\
                    + Why the square root?\n\n\
                    Here q and k each hold {width} random numbers, with mean 0 and variance 1. The variance says \
                    how far apart their scores lie: about dₖ before the division by √dₖ, and about 1 after it.\n\n\
@@ -65,7 +65,7 @@ pub const SCRIPT: Script = Script {
                    spread, in [nats](nat).",
             set: |link| {
                 put(link, Experiment::Scale);
-                link.qkv.dimensions = 256;
+                link.qkv.dimensions = 4;
             },
             asks: &["qkv-root"],
         },
@@ -136,7 +136,7 @@ pub const SCRIPT: Script = Script {
             id: "wide",
             set: |link| {
                 put(link, Experiment::Scale);
-                link.qkv.dimensions = 256;
+                link.qkv.dimensions = 4;
             },
             sentence: None,
         },

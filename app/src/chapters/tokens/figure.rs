@@ -20,6 +20,9 @@ use crate::{
 /// The first beat that speaks of the rows of numbers.
 const EMBEDS_FROM: u32 = 4;
 
+/// The beat that asks for an é.
+pub const ACCENT: u32 = 2;
+
 /// The sentence in three schemes, and the row of the token that was picked.
 #[component]
 pub fn Tokens(shown: Shown) -> impl IntoView {
@@ -35,8 +38,17 @@ pub fn Tokens(shown: Shown) -> impl IntoView {
         false => view! { <p class="hint picked-none">{worded("Click a token to see the numbers that stand for it.")}</p> }.into_any(),
     }
     };
+    let about_accent = memo(move || shown.store.link.with(|link| link.idea == ACCENT));
     view! {
-        <Sentence problem=shown.problem/>
+        <div class="view-bar tokens-say">
+            <Sentence problem=shown.problem/>
+            <Show when=move || about_accent.get()>
+                <button type="button" class="button" data-testid="tokens-accent"
+                    aria-disabled=move || shown.is_accented().then_some("true") on:click=move |_| shown.accent()>
+                    "Add é"
+                </button>
+            </Show>
+        </div>
         <LevelsFigure levels=shown.levels scheme=shown.scheme selected on_pick
             provenance=use_provenance()>
             <Decoded shown/>

@@ -45,7 +45,7 @@ pub const SCRIPT: Script = Script {
             text: "A computer stores any text as bytes, numbers from 0 to 255. So 256 ids, and one for the end, are \
                    enough for every text in every language. The price is length: a character takes one to four \
                    bytes. {price}\n\n\
-                   ! [Type an é](>probe-input) and compare the rows.",
+                   ! Press “Add é” and compare the rows.",
             set: |_| {},
             asks: &["tokens-bytes"],
         },
@@ -109,10 +109,11 @@ pub const SCRIPT: Script = Script {
             title: "A sentence is a product",
             text: "How [probable](probability) is a sentence? Multiply the probability of its first token by that \
                    of the second given the first, and so on: the **chain rule of probability**. A \
-                   [language model](language-model) gives each factor. The last belongs to the **end token**.\n\n\
+                   [language model](language-model) gives each factor: here, one that reads byte pairs.\n\n\
                    ! Point at each card: the product falls. Press Train: which factors grow, which shrink?\n\n\
                    + Why an end token, and why logarithms?\n\n\
-                   Nobody says in advance how long a sentence will be, so the model must also say when it stops.\n\n\
+                   Nobody says in advance how long a sentence will be, so the model must also say when it stops: the \
+                   last factor belongs to the **end token**.\n\n\
                    The product soon gets tiny, so people add up the logarithms of the factors instead. The solid \
                    part of a card’s bar shows the logarithm of its factor.",
             set: |link| {
@@ -335,8 +336,9 @@ pub fn more() -> impl IntoView {
         </p>
         <p>
             "Ids of characters count from 1 in the order of their code points. 0 is the unknown character, and the \
-             last id is the end token. A byte is its own id, 256 is the end token, and 257 the first merge. Only the \
-             first 100 kB of a text are used here."
+             last id is the end token. A byte is its own id, 256 is the end token, and 257 the first merge. A GPT has \
+             no end token here: it reads the line break as a character, with id 1, so its other characters have ids \
+             one higher. Only the first 100 kB of a text are used here."
         </p>
         <p>
             "The map shows the rows along the two directions in which they vary most (Pearson 1901), computed \

@@ -13,7 +13,10 @@ type Cell = Memo<Option<Shown>>;
 /// A way to each of the steps, most of which do not fit on one screen.
 pub fn links(naming: Naming) -> AnyView {
     let root = NodeRef::<html::Div>::new();
+    // Which of them the learner has gone to.
+    let gone_to = RwSignal::new(None::<usize>);
     let go = move |at: usize| {
+        gone_to.set(Some(at));
         let inspector = root.get_untracked().and_then(|root| root.closest(".inspector").ok()?);
         let heading = inspector
             .and_then(|all| all.query_selector_all(".inspector-steps h4").ok()?.item(at as u32));
@@ -28,6 +31,7 @@ pub fn links(naming: Naming) -> AnyView {
         let link = move |_| go(at);
         view! {
             <button type="button" class="button button-quiet" data-testid=format!("inspector-step-{}", at + 1)
+                aria-current=move || (gone_to.get() == Some(at)).then_some("step")
                 on:click=link>{at + 1}" "<span>{*name}</span></button>
         }
     };
@@ -175,7 +179,9 @@ fn score_strips(shown: &Shown, colors: &Colors) -> AnyView {
     };
     let (query, key, product) = (list(|t| t.query), list(|t| t.key), list(|t| t.product));
     let vectors = limit(query.iter().chain(&key).copied());
-    let products = limit(product.iter().copied());
+    // To the strongest, which the learner looks for.
+    let products = product.iter().fold(1e-4, |most: f64, value| most.max(value.abs()));
+    let most = plain(products);
     let [q, k, p] = tables::terms_named(shown);
     // Where the two came from: the words above them are only letters.
     let from = match (shown.naming, &shown.row.scoring) {
@@ -194,7 +200,7 @@ fn score_strips(shown: &Shown, colors: &Colors) -> AnyView {
         {tables::strip(k, "role-key", &key, vectors, colors)}
         {tables::strip(p, "", &product, products, colors)}
         <p class="hint">{format!(
-            "Colors of {q} and {k}: −{vectors} to {vectors}; of {p}: −{products} to {products}."
+            "Colors of {q} and {k}: −{vectors} to {vectors}; of {p}: −{most} to {most}."
         )}</p>
     }
     .into_any()

@@ -4,7 +4,7 @@ use std::{env, fs, path::PathBuf};
 
 use burn::tensor::Device;
 use serde_json::{Value, json};
-use unroll_model::{Slice, Trainer, token_tensor};
+use unroll_model::{Evaluation, EvaluationSlice, Slice, Trainer, token_tensor};
 use unroll_protocol::{
     Checkpoint, CurvePoint, Link, TokenKind,
     architecture::{Activation, NormKind},
@@ -100,6 +100,21 @@ fn the_script_for_pytorch_knows_the_defaults() {
     assert!(SCRIPT.lines().count() <= 200);
 }
 
+/// The loss on held-out text, which the engine measures every 20 steps on as many windows (see
+/// `engine/src/session/experiment.rs`).
+fn held_out(trainer: &Trainer) -> f32 {
+    let windows = 8.max(1536 / trainer.spec().gpt.context);
+    let mut evaluation = Evaluation::new(trainer, windows as usize).expect("some text is held out");
+    loop {
+        if let EvaluationSlice::Loss(loss) = evaluation.advance() {
+            return loss.into_scalar::<f32>();
+        }
+    }
+}
+
+/// What each run that goes to PyTorch is called.
+const RUNS: [&str; 4] = ["by-bytes-and-rms-norms", "by-pairs", "from-start", "halfway"];
+
 /// With UNROLL_RUNS, packs runs there as the page does, and writes how they went on, for
 /// tests/golden/check_train.py.
 #[test]
@@ -108,10 +123,11 @@ fn runs_for_pytorch() {
     let from_start = settings("layers=2&heads=2&width=32&context=24&batch=4&seed=9&warmup=6");
     let mut halfway = settings("layers=1&heads=4&width=32&context=16&batch=6&tied=1&clip=0.5");
     halfway.gpt.architecture.feed_forward = Some(Activation::GeluTanh);
-    let mut rms = from_start.clone();
-    rms.gpt.architecture.norm_kind = NormKind::Rms;
-    for (name, link, steps) in
-        [("by-rms-norms", rms, 5), ("from-start", from_start, 0), ("halfway", halfway, 15)]
+    let (mut rms, mut pairs) = (from_start.clone(), from_start.clone());
+    (rms.gpt.architecture.norm_kind, rms.gpt.tokens) = (NormKind::Rms, TokenKind::Bytes);
+    (pairs.gpt.tokens, pairs.gpt.merges) = (TokenKind::Pairs, 40);
+    let steps = [5, 30, 0, 25];
+    for ((name, link), steps) in RUNS.into_iter().zip([rms, pairs, from_start, halfway]).zip(steps)
     {
         let text = TEXT.repeat(20);
         let mut trainer = Trainer::new(&link.experiment(), &text, &Device::flex()).unwrap();
@@ -124,10 +140,11 @@ fn runs_for_pytorch() {
             let learning_rate = trainer.learning_rate_at_next_step();
             if let Slice::Gradients(gradients) = trainer.advance() {
                 trainer.apply();
+                let is_measured = trainer.step().is_multiple_of(20);
                 points.push(CurvePoint {
                     step: trainer.step(),
                     loss: gradients.loss.into_scalar::<f32>(),
-                    held_out: trainer.step().is_multiple_of(10).then_some(1.5),
+                    held_out: is_measured.then(|| held_out(&trainer)),
                     gradient_norm: gradients.gradient_norm.into_scalar::<f32>(),
                     learning_rate,
                 });
@@ -157,7 +174,7 @@ fn runs_for_pytorch() {
 #[test]
 fn runs_from_pytorch() {
     let Some(folder) = env::var_os("UNROLL_RUNS").map(PathBuf::from) else { return };
-    for name in ["by-rms-norms", "from-start", "halfway"] {
+    for name in RUNS {
         let expected = fs::read(folder.join(format!("{name}.json"))).unwrap();
         let expected: Value = serde_json::from_slice(&expected).unwrap();
         let run = folder.join(name);
@@ -169,6 +186,10 @@ fn runs_from_pytorch() {
         for (point, ours) in points.iter().zip(&ours) {
             assert_eq!(point.step, ours.step);
             assert!((point.loss - ours.loss).abs() < 1e-4, "{point:?} {ours:?}");
+            let [theirs, ours_held_out] = [point.held_out, ours.held_out];
+            assert_eq!(theirs.is_some(), point.step.is_multiple_of(20), "{point:?}");
+            let apart = theirs.zip(ours_held_out).map_or(0.0, |(a, b)| (a - b).abs());
+            assert!(apart < 1e-4, "{point:?} {ours:?}");
             assert!((point.gradient_norm / ours.gradient_norm - 1.0).abs() < 1e-3);
             assert!((point.learning_rate / ours.learning_rate - 1.0).abs() < 1e-6);
         }

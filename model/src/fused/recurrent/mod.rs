@@ -2,7 +2,7 @@
 //! building blocks of the step-by-step version.
 //!
 //! Whole sequences exist only on devices with [kernels](has_kernels); elsewhere, and where steps
-//! are traced, [`crate::recurrent`] and [`crate::seq2seq`] go step by step.
+//! are changed or have gradients of their own, [`crate::recurrent`] and [`crate::seq2seq`] go step by step.
 
 #![allow(
     clippy::too_many_arguments,

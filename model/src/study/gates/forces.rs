@@ -68,6 +68,7 @@ impl Study {
             forces.forces.extend((from.max(1) as usize - 1..length).map(|step| Force {
                 layer: 0,
                 backward: false,
+                row: None,
                 gate,
                 unit: Some(unit as usize - 1),
                 step: Some(step),

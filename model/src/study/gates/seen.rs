@@ -11,7 +11,7 @@ use super::{
     forces::{Forces, gate},
     task::Reading,
 };
-use crate::{Gate, RecurrentTrace, RunOptions, read_all, token_tensor};
+use crate::{Force, Gate, RecurrentTrace, RunOptions, read_all, token_tensor};
 
 /// `[1, T, units]` as `[units, T]`.
 fn by_unit(tensor: Tensor<3>) -> Tensor<1> {
@@ -62,24 +62,25 @@ impl Study {
         let gate = gate.of(self.spec.cell);
         let reading = self.task.reading(sentence, self.spec.seed)?;
         let units = &units[..units.len().min(MOST_SHUT)];
-        let mut runs = vec![Forces::default()];
-        for &unit in units {
+        // One run for all: row 0 is as learned, and row u has the gate of unit u - 1 of `units` shut.
+        let rows = units.len() + 1;
+        let mut options = RunOptions::default();
+        for (row, &unit) in (1..).zip(units) {
             let forced = Forced { gate, unit: unit.saturating_add(1), open: false, from: 1 };
             let forces = self.forces(&[forced], reading.ids.len());
             if let Some(problem) = forces.left_out.first() {
                 return Err(Refusal(problem.clone()));
             }
-            runs.push(forces);
+            let of_row = |force| Force { row: Some(row), ..force };
+            options.forced.extend(forces.forces.into_iter().map(of_row));
         }
-        let tokens = token_tensor(&reading.ids, 1, &self.device);
-        let probabilities = runs.into_iter().map(|forces| {
-            let options = RunOptions { forced: forces.forces, ..RunOptions::default() };
-            softmax(self.model().run(tokens.clone(), &options).logits, 2).reshape([-1])
-        });
-        let read = read_all(probabilities).await?;
+        let tokens = token_tensor(&reading.ids.repeat(rows), rows, &self.device);
+        let probabilities = softmax(self.model().run(tokens, &options).logits, 2).reshape([-1]);
+        let read = read_all([probabilities]).await?.remove(0);
         let outputs = self.task.outputs();
-        let outcome = |probabilities: &Vec<f32>| outcome(probabilities, outputs, &reading.right);
-        let mut outcomes: Vec<Outcome> = read.iter().map(outcome).collect();
+        let outcome = |probabilities: &[f32]| outcome(probabilities, outputs, &reading.right);
+        let mut outcomes: Vec<Outcome> =
+            read.chunks(reading.ids.len() * outputs).map(outcome).collect();
         let free = outcomes.remove(0);
         let step = self.training.learners()[0].steps();
         Ok(Shut { step, gate, units: units.to_vec(), free, outcomes })

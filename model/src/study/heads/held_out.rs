@@ -5,7 +5,7 @@ use unroll_protocol::study::heads::{CONTEXT, Cost, HeadAt, Statistics};
 
 use super::Refusal;
 use crate::{
-    attention::head_statistics,
+    attention::{head_statistics, statistics_of},
     data::{Dataset, Window},
     dropout::Dropout,
     gpt::Gpt,
@@ -190,16 +190,4 @@ impl Record {
         let points = self.points[..known].iter();
         Ok(points.filter_map(|(step, all)| Some((*step, *all.get(index)?))).collect())
     }
-}
-
-/// Parses rows as returned by [`head_statistics`].
-pub fn statistics_of(read: &[f32]) -> Vec<Statistics> {
-    let rows = read.chunks_exact(4);
-    rows.map(|row| Statistics {
-        entropy: row[0],
-        distance: row[1],
-        first: row[2],
-        previous: row[3],
-    })
-    .collect()
 }

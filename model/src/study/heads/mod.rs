@@ -5,7 +5,7 @@ mod seen;
 
 use burn::tensor::Device;
 use unroll_protocol::{
-    Ask, Initialization, Packed,
+    Ask, Initialization, Limits, Packed,
     study::heads::{CONTEXT, Cost, HeadAt, Question, Spec, Track, ask},
 };
 
@@ -63,7 +63,7 @@ impl super::Study for Study {
 
     fn new(spec: &Spec, text: &str, device: &Device) -> Result<Self, Refusal> {
         let gpt = spec.gpt();
-        gpt.validate()?;
+        gpt.validate(&Limits::TAB)?;
         let context = CONTEXT as usize;
         let tokenizer = CharTokenizer::from_text(text);
         let dataset =

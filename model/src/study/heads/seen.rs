@@ -9,9 +9,9 @@ use unroll_protocol::{
     study::heads::{HeadAt, Seen, Written},
 };
 
-use super::{Refusal, held_out::statistics_of};
+use super::Refusal;
 use crate::{
-    attention::{Attention, AttentionTrace, attention_row, head_statistics},
+    attention::{Attention, AttentionTrace, attention_row, head_statistics, statistics_of},
     data::token_tensor,
     gpt::{Gpt, GptTrace},
     read::read_all,

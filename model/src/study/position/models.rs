@@ -2,7 +2,7 @@
 
 use burn::tensor::{Device, Tensor};
 use unroll_protocol::{
-    Architecture, GptSpec, Initialization,
+    Architecture, GptSpec, Initialization, Limits,
     architecture::{MaskKind, Positions},
     study::position::{CONTEXT, LONGEST, SYMBOLS, Spec},
 };
@@ -46,7 +46,7 @@ impl Models {
                 tied: false,
                 architecture: Architecture { positions, mask, ..Architecture::GPT2 },
             };
-            let valid = gpt.validate().map_err(|error| error.to_string());
+            let valid = gpt.validate(&Limits::TAB).map_err(|error| error.to_string());
             if valid.is_ok() {
                 let vocabulary = (SYMBOLS + LONGEST) as usize;
                 let model = GptConfig {

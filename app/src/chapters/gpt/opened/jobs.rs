@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use unroll_protocol::gpt::{HEAD_JOBS, HeadScores};
 
+use super::switch;
 use crate::{
     controls::Segments,
     course::{use_part, use_provenance},
@@ -123,6 +124,7 @@ pub fn Jobs(scores: Answered<HeadScores>) -> impl IntoView {
     view! {
         <div class="view-fill" node_ref=part>
             <div class="view-bar">
+                {switch()}
                 <fieldset class="choice-field">
                     <legend class="visually-hidden">"Where a head looks"</legend>
                     <Segments name="head-job" ids="job" choices chosen=move || job.get()

@@ -27,7 +27,10 @@ pub const SCRIPT: Script = Script {
             text: "Click the sentence to write your own, then point at a token. The arcs show how much one head \
                    looks from there at each token so far. This is [attention](attention). The small pictures are \
                    the other heads, in {blocks} layers.\n\n\
-                   ! Press a few heads: do they look at different tokens?",
+                   ! Press a few heads: do they look at different tokens?\n\n\
+                   + How does a head know where a token stands?\n\n\
+                   The model learned a vector for each position, and adds it to the token’s [embedding](embedding). In \
+                   GPT-2, near positions have similar vectors. To see it, choose “Positions” in the view “Head jobs.”",
             set: |_| {},
             asks: &[],
         },

@@ -32,6 +32,7 @@ use crate::figures::{
     theme::use_colors,
     token,
 };
+use crate::pointer::worded;
 use crate::reactive::{effect, effect_with_last, memo, seldom};
 use column::{ColumnView, LoopView};
 pub use column::{INPUT, OUTPUT, STATE, U, V, W};
@@ -479,8 +480,8 @@ pub fn UnrolledFigure(
                     }.into_any(),
                     None => view! {
                         <span class="hint">
-                            "Point at a column to read it. Click a state for its arithmetic, a character to \
-                             change it"<span class="hint-more">", a W, U or V for its matrix, or the loop to \
+                            {worded("Point at a column to read it. Click a state for its arithmetic, a character to \
+                             change it")}<span class="hint-more">", a W, U or V for its matrix, or the loop to \
                              unroll one step"</span>"."
                         </span>
                     }.into_any(),

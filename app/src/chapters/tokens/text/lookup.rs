@@ -10,7 +10,7 @@ use wasm_bindgen::JsCast;
 use crate::{
     figures::{
         Matrix, Provenance, Sheet, SheetExport, ValueMap, color::Rgb, decimals, exact,
-        four_decimals, since::use_since, theme::use_colors, token::mark,
+        since::use_since, theme::use_colors, token::mark,
     },
     reactive::memo,
 };
@@ -366,24 +366,27 @@ fn digits(value: Option<f32>) -> String {
     value.map_or_else(String::new, |value| decimals(value, 2))
 }
 
-/// One number of the product as the sum it is.
+/// One number of the product as the sum it is: the terms of rows on show, as they are written there.
 fn term_by_term(embedding: &Embedding, column: usize) -> String {
     let rows = embedding.vocabulary.len();
-    let entry = |id: usize| {
-        let value = embedding.table.get(&[id, column]).unwrap_or_default();
-        four_decimals(value)
-    };
     let token = embedding.token as usize;
-    let terms: Vec<String> = (0..rows)
-        .filter(|&id| id < 2 || id + 1 == rows || id.abs_diff(token) < 2)
-        .map(|id| format!("{} × {}", u8::from(id == token), entry(id)))
+    let (first, last) = (token.saturating_sub(2), (token + 3).min(rows));
+    let term = |id: usize| {
+        let entry = digits(embedding.table.get(&[id, column]));
+        let entry = if entry.starts_with('−') { format!("({entry})") } else { entry };
+        format!("{} × {entry}", u8::from(id == token))
+    };
+    let rest = |is_there: bool| is_there.then(|| "…".to_owned());
+    let terms: Vec<String> = rest(first > 0)
+        .into_iter()
+        .chain((first..last).map(term))
+        .chain(rest(last < rows))
         .collect();
-    let product = embedding.product.get(column).copied().unwrap_or_default();
     format!(
-        "Number {} is a sum of {rows} terms, all but one of them 0: {} (and the rest) = {}",
+        "Number {} is a sum of {rows} terms, all but one of them 0: {} = {}",
         column + 1,
         terms.join(" + "),
-        four_decimals(product),
+        digits(embedding.product.get(column).copied()),
     )
 }
 
@@ -419,7 +422,7 @@ mod tests {
             share: [0.5, 0.5],
         };
         let sum = term_by_term(&embedding, 0);
-        assert!(sum.contains("0 × 0.5000 + 1 × −0.2500 + 0 × 0.0000"), "{sum}");
+        assert!(sum.ends_with(": 0 × 0.50 + 1 × (−0.25) + 0 × 0.00 = −0.25"), "{sum}");
         assert!(difference(&embedding).starts_with("Largest difference between the two: 0."));
     }
 
