@@ -34,6 +34,15 @@ async function open(t, query = "&bptt-shown=all", options = {}, steps = 50) {
 /** The same with networks that are hardly trained, where it is not about what they learned. */
 const fresh = (t, query, options) => open(t, query, options, 1);
 
+/** Opens the chapter as a newcomer does: on the nudge. */
+async function begin(t) {
+  const page = await site.open(t, "?chapter=bptt");
+  await live(page, "bptt-ripple");
+  await numberUntil(page, "loss-step", (step) => step >= 50, "50");
+  await paused(page);
+  return page;
+}
+
 /** Names of the curves and the shares that come back, as the table beside the figure has it. */
 function shares(page) {
   return byId(page, "bptt-seen")
@@ -58,21 +67,28 @@ const whole = (text) => Number(text.replace("−", "-").replace("+", "").replace
 
 test("opens on a gradient that dies in the RNN and not along the LSTM's cell", async (t) => {
   const page = await open(t);
-  const { RNN: rnn, "LSTM dL/dc": cell } = await shares(page);
+  const { RNN: rnn, "LSTM cell": cell } = await shares(page);
   assert(rnn < 1e-5, `${rnn} comes back`);
   assert(cell > 1e-2, `${cell} comes back`);
 });
 
-test("the task is shown first, and formulas once they are explained", async (t) => {
-  const page = await open(t, "");
-  assert.deepEqual(Object.keys(await shares(page)), ["RNN", "LSTM dL/dh", "LSTM dL/dc", "GRU"]);
-  assert.equal((await byId(page, "bptt-formula").textContent()).trim(), "");
-  assert.doesNotMatch(await byId(page, "bptt-seen").textContent(), /radius/);
+test("the task and a nudge come first, then the RNN’s curve alone, and formulas once they are explained", async (t) => {
+  const page = await begin(t);
   // The model's own example: the letter, the gap, and the letter again as the answer.
   const example = byId(page, "story").locator('[data-testid="bptt-example"]');
   const [read, answer] = (await example.textContent()).split("→").map((part) => part.trim());
   assert.match(read, /^[A-P]( [a-p]){30} \?$/);
   assert.equal(answer, read[0]);
+  for (let beat = 0; beat < 2; beat += 1) await page.keyboard.press("PageDown");
+  await live(page, "bptt-norms");
+  await eventually(async () => Object.keys(await shares(page)).join() === "RNN");
+  assert.equal((await byId(page, "bptt-formula").textContent()).trim(), "");
+  assert.doesNotMatch(await byId(page, "bptt-seen").textContent(), /radius/);
+  await page.keyboard.press("PageDown");
+  // In words first, whose numbers are on show.
+  const words = byId(page, "bptt-in-words").and(page.getByText(/^Share left per step/));
+  const [size, slope, product] = (await words.textContent()).match(/\d+\.\d\d/g).map(Number);
+  assert(Math.abs(size * slope - product) <= 0.0051, `${size} × ${slope} = ${product}`);
 });
 
 test("both losses, each with its formula", async (t) => {
@@ -90,7 +106,7 @@ test("both losses, each with its formula", async (t) => {
 });
 
 test("rescaling U: radius 0 ends the curve at once, less dies faster, the RNN itself stays", async (t) => {
-  const page = await open(t, "");
+  const page = await open(t, "&bptt-shown=rnn");
   const before = await shares(page);
   // The beat that rescales it says to what, whatever is set now.
   assert.match(await byId(page, "beat-5").textContent(), /spectral radius of 2\.5\./);
@@ -187,7 +203,7 @@ test("a finger nudges the square that it presses, and reads the slope there", as
 test("the forget bias decides what comes back along the cell", async (t) => {
   const along = async (bias) => {
     const page = await fresh(t, `&bptt-shown=lstm&bptt-forget=${bias}`);
-    const share = (await shares(page))["LSTM dL/dc"];
+    const share = (await shares(page))["LSTM cell"];
     await page.close();
     return share;
   };
@@ -235,19 +251,19 @@ test("what can't be shown is said, and the page goes on", async (t) => {
 
 test("the check is answered from the live networks", async (t) => {
   const page = await fresh(t);
-  const { RNN, GRU, "LSTM dL/dh": LSTM } = await shares(page);
-  const values = [RNN, LSTM, GRU];
-  const most = values.indexOf(Math.max(...values));
-  await byId(page, `check-bptt-option-${most}`).check();
+  const { values: [rnn] } = await exported(page, "bptt-norms");
+  const last = rnn.length;
+  const step = rnn.findLast(([, share]) => share < 1e-3)?.[0] ?? 0;
+  const part = [step > 0.75 * last, step > 0.25 * last, step > 0, true].indexOf(true);
+  await byId(page, `check-bptt-option-${part}`).check();
   await byId(page, "check-bptt-submit").click();
   await byId(page, "check-bptt-verdict").and(page.locator('[data-right="true"]')).waitFor();
 });
 
 test("one idea after the other, and all of it by keyboard", async (t) => {
-  const page = await open(t, "");
+  const page = await begin(t);
   await page.locator("#chapter-title").focus();
   await page.keyboard.press("PageDown");
-  await live(page, "bptt-ripple");
   // The ripple goes on to the last step, where the two slopes agree.
   await page.getByText("nudge to unit 2 at step 22 of the RNN").first().waitFor();
   await byId(page, "bptt-nudge-said").and(page.getByText("They agree.")).waitFor();
@@ -286,7 +302,7 @@ test("what the text says of the cell is of the networks with that bias; trained 
   const beat = byId(page, "beat-7");
   const arrives = async () => (await beat.textContent()).match(/At training step 50, the cell at the letter gets (about \d+ parts in a [a-z]+) of/)?.[1];
   await eventually(arrives);
-  const [said, cell] = [await arrives(), (await shares(page))["LSTM dL/dc"]];
+  const [said, cell] = [await arrives(), (await shares(page))["LSTM cell"]];
   const name = { thousand: 1e3, million: 1e6, billion: 1e9 }[said.split(" ").at(-1)];
   assert(Math.abs(Number(said.match(/\d+/)[0]) / name / cell - 1) < 0.1, `${said}, and ${cell}`);
   // Another beat has other networks.

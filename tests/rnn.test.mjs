@@ -159,10 +159,16 @@ test("only the columns in view are drawn, and the overview scrolls to any", asyn
 
 test("the first columns stay where they are, and the new one comes out of the loop", async (t) => {
   const page = await open(t, "&rnn-columns=0", { viewport: { width: 1440, height: 900 } });
+  const at = async (id) => (await atRest(byId(page, id).locator(".rnn-strip"))).x;
+  // The cell stands where step 1 will be; what is to come has its places beside it.
+  const cell = await at("rnn-loop");
+  const letters = byId(page, "rnn-loop").locator(".rnn-rest");
+  assert.equal((await letters.getAttribute("x")).split(" ").length, 30);
+  assert.equal([...(await letters.textContent())].length, 30);
   await byId(page, "rnn-unroll").click();
   await columns(page, 1);
-  const at = async (id) => (await atRest(byId(page, id).locator(".rnn-strip"))).x;
   const [first, loop] = [await at("rnn-column-1"), await at("rnn-loop")];
+  assert.equal(first, cell);
   await byId(page, "rnn-unroll").click();
   await columns(page, 2);
   assert.deepEqual([await at("rnn-column-1"), await at("rnn-column-2")], [first, loop]);

@@ -33,7 +33,7 @@ test("a translated page trains, answers and changes its views", async (t) => {
 });
 
 test("a chapter's live text follows the model in a translated page", async (t) => {
-  const page = await site.open(t, "?chapter=bptt");
+  const page = await site.open(t, "?chapter=bptt&idea=3");
   await live(page, "bptt-norms");
   await paused(page);
   await page.evaluate(translate);

@@ -196,7 +196,7 @@ fn memory(store: Store) -> impl IntoView {
             "The most memory that one run’s recorded moments may use. For a large model, more memory means finer \
              steps back in time. If you lower the limit, some moments may be deleted immediately, and they \
              can’t be brought back. The first, the last and the one you are looking at are always kept, even \
-             above the limit. Of a model that is too large for a tab, the first may go."
+             above the limit. If a model is too large for a tab, the first may be deleted."
         </p>
     }
 }

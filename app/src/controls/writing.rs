@@ -128,7 +128,7 @@ pub fn Writing() -> impl IntoView {
                 <h3>"What it writes " <span class="hint" id=at.clone()>{after}</span></h3>
                 {move || real.get().map(|share| view! {
                     <p class="writing-real" data-testid="writing-real"
-                        title="The share of the words shown that also occur in the text it learns from">
+                        title="The share of the words shown that also occur in the text the model learns from">
                         <strong>{percent(share, 0)}</strong>" of its words are real"
                     </p>
                 })}

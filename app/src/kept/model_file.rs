@@ -90,7 +90,7 @@ pub fn section(store: Store) -> AnyView {
             "This model was opened, not trained here. Only models that were trained here can be saved to a file."
         }
         _ if is_kept_apart() => {
-            "This model is too large for the page. The native engine keeps it in a file of the same form, and its terminal says where."
+            "This model is too large for the page. The native engine keeps it in a file of the same format, and its terminal says where."
         }
         true if store.tokens() != Tokens::Characters => {
             "The file holds the weights and the tokenizer. The weights have the names and shapes of GPT-2 in Hugging Face’s transformers, so transformers can use them, and tokenizers can read the tokenizer. PyTorch can read the weights with the safetensors library."

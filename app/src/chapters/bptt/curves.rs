@@ -350,12 +350,8 @@ pub fn memory_said(flow: &Flow, truncation: u32) -> String {
 }
 
 /// In which part of the sequence the RNN's gradient may have faded.
-pub const FADES: [&str; 4] = [
-    "In the last quarter of the steps",
-    "In the middle half",
-    "In the first quarter",
-    "Nowhere",
-];
+pub const FADES: [&str; 4] =
+    ["In the last quarter of the steps", "In the middle half", "In the first quarter", "Nowhere"];
 /// So small a share has faded.
 const FADED: f64 = 1e-3;
 
@@ -372,8 +368,10 @@ pub fn fades(flow: &Flow) -> Option<(usize, String)> {
         None => 3,
     };
     let said = match below {
-        Some((step, share)) => format!("of {last} the first below it is step {step}: {}", power(*share)),
-        None => "no step is below it".to_owned(),
+        Some((step, share)) => {
+            format!("step {step} of {last} is the first below 0.001: {}", power(*share))
+        }
+        None => "no step is below 0.001".to_owned(),
     };
     Some((part, format!("After {} training steps, {said}.", grouped(flow.step.into()))))
 }
@@ -422,13 +420,17 @@ pub fn in_words(flow: &Flow, settings: &Settings) -> String {
     let Some(rnn) = shown.find(|network| network.cell == Cell::Rnn) else {
         return "Each step back multiplies by a gate, and other paths add to that.".into();
     };
-    let Some(each) = seen(String::new(), Hue::Ink, &rnn.hidden, flow).each else {
-        return "A step’s gradient is that of its own loss, plus what comes back from later steps.".into();
-    };
+    if flow.loss == LossKind::Every {
+        return "A step’s gradient is that of its own loss, plus what comes back from later steps."
+            .into();
+    }
+    let each = seen(String::new(), Hue::Ink, &rnn.hidden, flow).each;
+    let measured = each.map_or_else(String::new, |each| format!(" Measured: {each:.2}."));
     // Of the numbers on show.
-    let [size, slope] = [flow.radius, rnn.kept].map(|factor| (f64::from(factor) * 100.0).round() / 100.0);
+    let [size, slope] =
+        [flow.radius, rnn.kept].map(|factor| (f64::from(factor) * 100.0).round() / 100.0);
     format!(
-        "Share left per step, roughly: size of U × slope of tanh = {size:.2} × {slope:.2} = {:.2}. Measured: {each:.2}.",
+        "Share left per step, roughly: size of U × slope of tanh = {size:.2} × {slope:.2} = {:.2}.{measured}",
         size * slope
     )
 }
@@ -510,5 +512,22 @@ mod tests {
         assert_eq!(said(LossKind::Last), "25% of");
         assert_eq!(said(LossKind::Every), "an unknown share of");
         assert_eq!(arrives(&flow(LossKind::Last), Cell::Lstm, true), None);
+        // What the formula says in words, and where it has faded.
+        let settings = Settings::default();
+        assert_eq!(
+            in_words(&flow(LossKind::Last), &settings),
+            "Share left per step, roughly: size of U × slope of tanh = 1.00 × 1.00 = 1.00. Measured: 0.50."
+        );
+        assert!(in_words(&flow(LossKind::Every), &settings).contains("its own loss"));
+        let faded = |hidden: &[f32]| {
+            let network = Network { hidden: hidden.to_vec(), ..network.clone() };
+            fades(&Flow { networks: vec![network], ..flow(LossKind::Last) }).unwrap()
+        };
+        assert_eq!(faded(&[0.5, 1.0, 2.0]).0, 3);
+        assert_eq!(
+            faded(&[0.0, 0.0, 0.001, 2.0]),
+            (1, "After 0 training steps, step 3 of 4 is the first below 0.001: 5·10⁻⁴.".into())
+        );
+        assert_eq!(faded(&[0.0, 1.0, 1.0, 2.0]).0, 2);
     }
 }

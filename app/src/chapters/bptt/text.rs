@@ -24,18 +24,17 @@ pub const SCRIPT: Script = Script {
             title: "",
             text: "Early recurrent networks remembered only the last few steps. In 1991 a student, Sepp \
                    Hochreiter, worked out why.\n\n\
-                   Here an RNN reads a capital letter. At the “?”, up to {gap} letters later, it must name it:\n\n\
+                   Here an RNN reads a capital letter and must name it at the “?”, up to {gap} letters later:\n\n\
                    {example}\n\n\
-                   Raise one number of its state a little, and later steps change, too.\n\n\
-                   ! [Press a square](>bptt-ripple-cells) near the left edge, then one near the right: which ripple \
-                   reaches the “?”",
+                   Raise one number of its state: later steps change.\n\n\
+                   ! [Press squares](>bptt-ripple-cells) far left and far right: which ripple reaches the “?” step?",
             set: nudge,
             asks: &[],
         },
         Beat {
             title: "Which step is to blame?",
             text: "Suppose the answer is wrong: which earlier step should change? You raised one number of the state \
-                   by 0.01, a small nudge. Beside the squares stands how that changed the loss. Divide this change \
+                   by 0.01, a small nudge. Beside the squares you see how that changed the loss. Divide this change \
                    by the nudge, and you have a **slope**.\n\n\
                    ! [Press another square](>bptt-ripple-cells), and read its [measured slope](>bptt-nudged).\n\n\
                    + Does backpropagation agree with your slope?\n\n\
@@ -49,10 +48,10 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "All slopes in one sweep",
             text: "By hand, each slope takes a run of its own: {slopes} runs here. [Backpropagation through \
-                   time](bptt) finds them all in one sweep from right to left, the **backward pass**. The slopes \
-                   of one state, taken together, are its [gradient](gradient). The curve shows \
+                   time](bptt) finds them all in one sweep from right to left, the **backward pass**. Together, one \
+                   state’s slopes are its [gradient](gradient). The curve shows \
                    its length.\n\n\
-                   ! Read the curve from right to left: the dotted line is the letter.\n\n\
+                   ! Read the curve from right to left: the dotted line marks the letter.\n\n\
                    + How do I read this curve?\n\n\
                    The length says how large the gradient with respect to a state is overall. The scale is \
                    logarithmic: equal steps down mean the same factor. What each step adds to the gradient of one \
@@ -63,7 +62,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "The way back is a product",
             text: "Each step back multiplies the gradient by [U](#recurrent weight) and by the slopes of tanh. \
-                   If each step leaves 70%, thirty leave about 0.002%. In your RNN, the letter now gets \
+                   If each step leaves 70%, thirty leave about 0.002%. In your RNN, the letter gets \
                    {rnn-share} the last step’s gradient. Where almost none arrives, the letter teaches almost \
                    nothing: the [vanishing gradient](vanishing-gradient).\n\n\
                    ! Find the share left per step [beside the curve](>bptt-seen).\n\n\
@@ -79,10 +78,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A healthy curve can mislead",
-            text: "Now every step from the letter on has its own loss. New gradient joins in at each, so the curve \
-                   looks healthy. But the last step’s part, the pale curve, is as small as before. So a network can \
-                   learn well from the near past alone.\n\n\
-                   ! [Switch the loss](>control-bptt-loss) to the last step: which of the two curves is left?",
+            text: "Now every step from the letter on has its own loss and adds gradient. So the curve looks healthy. \
+                   But the last step’s part, the pale curve, is as small as before. Trained this way, a network \
+                   learns well only from the near past.\n\n\
+                   ! [Switch the loss](>control-bptt-loss) to the last step: which curve is left?",
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
                 link.bptt.loss = LossKind::Every;
@@ -111,8 +110,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A second way back",
             text: "Two newer networks, LSTM and GRU, read the same letters. The LSTM has a second memory, the \
-                   [cell](#cell cell). Straight back along it, each step multiplies by a gate, which can stay near 1. \
-                   {along-open} The next chapter builds this network.\n\n\
+                   [cell](#cell cell). Straight back along it, each step multiplies the gradient by a gate, \
+                   which can stay near 1. {along-open} The next chapter builds this network.\n\n\
                    ! [Choose “All three”](>control-bptt-shown): which curve stays highest at the letter?\n\n\
                    + Can the gradient grow along the cell?\n\n\
                    This gate, the forget gate, can’t make the gradient grow: it is at most 1. Here a bias of 3 starts \

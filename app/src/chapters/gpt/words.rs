@@ -19,8 +19,8 @@ pub const SCRIPT: Script = Script {
                    many other tasks. Hence the name: GPT is short for generative [pre-trained](pre-training) \
                    transformer.\n\n\
                    Here a word is real, and marked, if it occurs in the text that the model learns from. The \
-                   percentage is the share of such words in what you see. A word that the text before did not \
-                   have lights up first.",
+                   percentage is the share of such words in what you see. Such a word lights up if the text \
+                   before did not have it.",
             set: |link| link.view = "writing".into(),
             asks: &[],
         },

@@ -124,7 +124,7 @@ pub fn part_of(place: Place, scene: &Scene) -> Part {
 /// What a part does, in a sentence.
 fn does(part: Part) -> &'static str {
     match part {
-        Part::Tokens => "The text, one token per row. Each is known to the model by its id.",
+        Part::Tokens => "The text, one token per row. The model knows each by its id.",
         Part::Embedding => "Each token is looked up in a table of learned numbers.",
         Part::Position => {
             "A second table says where each token stands. It is added to the embedding."
@@ -183,7 +183,7 @@ pub fn said(pass: &Pass, scene: &Scene, way: Way, place: Place) -> String {
         Place::Row(Part::Tokens, row) => {
             let id = pass.ids.get(row).copied().unwrap_or_default();
             format!(
-                "{}, id {id} of 0 to {} that the model knows",
+                "{}, id {id}, of the ids 0 to {} that the model knows",
                 name(pass, row),
                 pass.vocabulary.len().saturating_sub(1)
             )

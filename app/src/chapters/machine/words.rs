@@ -36,7 +36,7 @@ pub const SCRIPT: Script = Script {
                    + What about your model?\n\n\
                    Your model has the second table, too, unless you change it. A token in it is a single \
                    character, unless you choose another kind. The ids of characters are one higher than in the \
-                   chapter about tokens: here the line break is one, too, with id 1.\n\n\
+                   chapter about tokens: here the line break is a character, too, with id 1.\n\n\
                    Many GPTs use the first table again at the end, to score each possible next token. This is \
                    called [weight tying](weight-tying).",
             set: |link| link.machine.stage = Stage::Embedding,

@@ -57,7 +57,7 @@ pub const SCRIPT: Script = Script {
             text: "A score adds up dₖ products, one for each place in q and k. The more products, the farther \
                    apart the scores: one runs ahead, softmax gives it nearly everything, and less gradient gets \
                    through. So each score is divided by the square root of dₖ.\n\n\
-                   ! [Drag the width](>control-qkv-dimensions) to 256: how do undivided bars change?\n\n\
+                   ! [Drag the width](>control-qkv-dimensions) to 256: how do the undivided bars change?\n\n\
                    + Why the square root?\n\n\
                    Here q and k each hold {width} random numbers, with mean 0 and variance 1. The variance says \
                    how far apart their scores lie: about dₖ before the division by √dₖ, and about 1 after it.\n\n\

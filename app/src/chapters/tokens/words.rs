@@ -112,7 +112,7 @@ pub const SCRIPT: Script = Script {
                    [language model](language-model) gives each factor: here, one that reads byte pairs.\n\n\
                    ! Point at each card: the product falls. Press Train: which factors grow, which shrink?\n\n\
                    + Why an end token, and why logarithms?\n\n\
-                   Nobody says in advance how long a sentence will be, so the model must also say when it stops: the \
+                   Nobody knows in advance how long a sentence will be, so the model must also say when it stops: the \
                    last factor belongs to the **end token**.\n\n\
                    The product soon gets tiny, so people add up the logarithms of the factors instead. The solid \
                    part of a card’s bar shows the logarithm of its factor.",

@@ -19,7 +19,7 @@ fn summary(habits: &Habits, at: HeadAt) -> String {
     let bits = |statistics: Statistics| statistics.entropy / LN_2;
     format!(
         "On your sentence, this head looks back {:.1} tokens on average. It puts {} of its weight on the first token, \
-         and {} on the previous one. Its entropy is {:.2} bits. For a head that looks at all tokens alike, these \
+         and {} on the previous one. Its entropy is {:.2} bits. For a head that looks at all tokens equally, these \
          numbers are {:.1}, {}, {} and {:.2}.",
         found.distance,
         percent(found.first, 0),
@@ -64,7 +64,7 @@ mod tests {
             summary(&habits, at(2)),
             "On your sentence, this head looks back 1.2 tokens on average. It puts 50% of its weight on the first \
              token, and 25% on the previous one. Its entropy is 1.00 bits. For a head that looks at all tokens \
-             alike, these numbers are 0.8, 42%, 42% and 1.29."
+             equally, these numbers are 0.8, 42%, 42% and 1.29."
         );
         let short = Habits { tokens: 1, statistics: Vec::new(), ..habits };
         assert!(summary(&short, at(2)).starts_with("Write a second token"));

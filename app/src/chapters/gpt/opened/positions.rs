@@ -38,8 +38,8 @@ fn apart(alike: &Alike, places: usize) -> Option<(f32, u32)> {
 
 /// What to see, and how much of it there is.
 fn summary(alike: &Alike) -> String {
-    let see = "A broad band along the diagonal means that near positions have similar vectors, so a head can find \
-               what is near.";
+    let see = "A broad band along the diagonal means that nearby positions have similar vectors, so a head can \
+               find what is nearby.";
     let both = apart(alike, 1).zip(apart(alike, alike.positions.len() / 2));
     let Some(((near, one), (far, half))) = both else { return see.to_owned() };
     format!(

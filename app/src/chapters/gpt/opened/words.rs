@@ -30,7 +30,7 @@ pub const SCRIPT: Script = Script {
                    ! Press a few heads: do they look at different tokens?\n\n\
                    + How does a head know where a token stands?\n\n\
                    The model learned a vector for each position, and adds it to the token’s [embedding](embedding). In \
-                   GPT-2, near positions have similar vectors. To see it, choose “Positions” in the view “Head jobs.”",
+                   GPT-2, nearby positions have similar vectors. To see this, choose “Positions” in the view “Head jobs.”",
             set: |_| {},
             asks: &[],
         },

@@ -98,17 +98,31 @@ pub fn LoopView(
             let rest = d.columns[d.unrolled..].iter().map(|c| c.face.token.as_str());
             // In letters, as far as one sees, but at least over the column and the loop.
             let room = layout.with(|l| {
+                if l.ahead > 0 {
+                    return (1 + l.ahead) as f64;
+                }
                 let reach = seen.get() - l.x_of(l.unrolled);
                 (reach.max(l.column + l.loop_reach()) - l.strip_x()) / (0.78 * l.text)
             });
             token::short_mark(&rest.collect::<String>(), room as usize)
         })
     };
+    let ahead = memo(move || layout.get().ahead > 0);
     // Before the character that is read, that one, and after it.
     let rest = memo(move || {
-        let rest = rest();
-        let place = |n| rest.char_indices().nth(n).map_or(rest.len(), |(place, _)| place);
-        let (from, to) = lap.get().map_or((rest.len(), rest.len()), |t| (place(t), place(t + 1)));
+        let mut rest = rest();
+        let place = |rest: &str, n| rest.char_indices().nth(n).map_or(rest.len(), |(at, _)| at);
+        // Where each has its own place, the cell has what it reads.
+        if let Some(t) = lap.get().filter(|_| ahead.get()) {
+            let read = diagram.with(|d| d.columns.get(t).map(|c| token::mark(&c.face.token)));
+            let first = place(&rest, 1);
+            rest.replace_range(..first, &read.unwrap_or_default());
+        }
+        let (from, to) = match lap.get() {
+            Some(t) => (place(&rest, t), place(&rest, t + 1)),
+            None if ahead.get() => (place(&rest, 1), place(&rest, 1)),
+            None => (rest.len(), rest.len()),
+        };
         [&rest[..from], &rest[from..to], &rest[to..]].map(str::to_owned)
     });
     let count = move || {
@@ -160,12 +174,14 @@ pub fn LoopView(
                 <text x=label_x y=move || mid() + 5.0>"U"</text>
             </g>
             {dot}
-            <text class="rnn-rest" x=move || layout.get().strip_x()
+            <path class="rnn-ghosts" d=move || layout.with(Layout::outlines_ahead)/>
+            <text class="rnn-rest" x=move || layout.with(Layout::letters_x)
                 y=move || layout.with(|l| l.token_y + 0.68 * l.token_size)
-                style:text-anchor="start">
+                style:font-size=move || format!("{:.1}px", layout.with(Layout::letters))
+                style:text-anchor=move || if ahead.get() { "middle" } else { "start" }>
                 {move || rest.get()[0].clone()}
                 <tspan class="rnn-now">{move || rest.get()[1].clone()}</tspan>
-                {move || rest.get()[2].clone()}
+                <tspan class:rnn-ahead=ahead>{move || rest.get()[2].clone()}</tspan>
             </text>
             <text class="rnn-small" y=move || mid() + 1.7 * spread() + 1.5 * layout.get().text>
                 <tspan x=count_x>{move || count()[0].clone()}</tspan>

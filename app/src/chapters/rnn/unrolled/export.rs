@@ -174,6 +174,19 @@ fn write_column(
             middle_y + 26.0,
             far = right + 66.0,
         );
+        if l.ahead > 0 {
+            let read = diagram.columns[place..].iter().map(|c| c.face.token.as_str());
+            let _ = write!(
+                svg,
+                r#"<path d="{}" stroke="{}" stroke-dasharray="3 3"/><text x="{}" y="{}" font-size="{:.1}" fill="{muted}" stroke="none">{}</text>"#,
+                l.outlines_ahead(),
+                palette.line.css(),
+                l.letters_x(),
+                l.token_y + 0.68 * l.token_size,
+                l.letters(),
+                escape(&token::short_mark(&read.collect::<String>(), 1 + l.ahead)),
+            );
+        }
     }
     let _ = write!(
         svg,
@@ -269,6 +282,17 @@ mod tests {
             "t,token,target,target_probability,loss,moved,s1,s2"
         );
         assert_eq!(csv.lines().count(), 5);
+    }
+
+    #[test]
+    fn a_loop_alone_shows_what_is_to_come() {
+        let colors = Colors::new(&crate::figures::color::Palette::LIGHT);
+        let mut diagram = Diagram::new(&unrolled(), 0, 0);
+        diagram.columns = diagram.columns.iter().cycle().take(30).cloned().collect();
+        let svg = unrolled_svg(&diagram, &caption(), &colors);
+        let (_, ghosts) = svg.split_once("stroke-dasharray").unwrap();
+        let xs = ghosts.split('"').nth(3).unwrap();
+        assert_eq!(xs.split(' ').count(), 30, "{xs}");
     }
 
     #[test]

@@ -16,6 +16,11 @@ const TAIL: f64 = 8.0;
 /// Least height of a strip, as a share of the whole; less for the truth's sake.
 const TALL: f64 = 0.38;
 const TALL_WITH_TRUTH: f64 = 0.33;
+/// Between the loop's words and what is still to come.
+const CLEAR: f64 = 24.0;
+/// Narrowest place of a column to come, and how few of them are no promise if they are not all.
+const SLIMMEST: f64 = 12.0;
+const FEW: usize = 11;
 /// Where a column is wide enough for whole words beside its numbers.
 const ROOMY: f64 = 78.0;
 
@@ -46,6 +51,9 @@ pub struct Layout {
     pub token_size: f64,
     /// Where the bars begin that say how far an edit moved a state.
     pub moved_y: f64,
+    /// Columns to come for which there is a place to the right of the loop, one every `pitch`.
+    pub ahead: usize,
+    pub pitch: f64,
 }
 
 impl Layout {
@@ -69,9 +77,20 @@ impl Layout {
             // Even, so that a strip's edges are whole pixels.
             (column.max(narrowest) / 2.0).floor() * 2.0
         };
-        // A cell alone stands in the middle; the first copy pushes it aside.
-        let free = width - NAMES - 2.0 * column - loop_of(column);
-        let aside = if unrolled == 0 && folded { (free / 2.0).max(0.0).floor() } else { 0.0 };
+        let free = width - NAMES - column * (2 + unrolled) as f64 - loop_of(column);
+        let to_come = length.saturating_sub(unrolled + 1);
+        let room = (free - CLEAR - TAIL).max(0.0);
+        let ahead = match (room / SLIMMEST) as usize {
+            most if most < FEW.min(to_come) => 0,
+            most => most.min(to_come),
+        };
+        let pitch = match ahead {
+            0 => column,
+            _ => (room / to_come as f64).clamp(SLIMMEST, column),
+        };
+        // With nothing beside it, a cell alone stands in the middle; the first copy pushes it aside.
+        let alone = unrolled == 0 && folded && ahead == 0;
+        let aside = if alone { (free / 2.0).max(0.0).floor() } else { 0.0 };
         let text = (0.025 * height).min(0.27 * column).clamp(13.0, 20.0).floor();
         let bar_height = (0.034 * height).clamp(text + 1.0, text + 6.0).floor();
         let gap = (0.07 * height).clamp(18.0, 48.0).floor();
@@ -110,12 +129,18 @@ impl Layout {
             token_y,
             token_size,
             moved_y: token_y + token_size + 6.0,
+            ahead,
+            pitch,
         }
     }
 
     /// For pictures of their own, whatever the window's size.
     pub fn of_picture(unrolled: usize, length: usize, edited: bool) -> Self {
-        let of_loop = if unrolled < length { 160.0 } else { TAIL };
+        let of_loop = match unrolled {
+            0 => 180.0 + 20.0 * length as f64,
+            _ if unrolled < length => 160.0,
+            _ => TAIL,
+        };
         let width = NAMES + 84.0 * (1 + unrolled) as f64 + of_loop;
         Self::new(width, 400.0, unrolled, length, edited)
     }
@@ -168,6 +193,51 @@ impl Layout {
         loop_of(self.column)
     }
 
+    /// Where the loop with its words ends.
+    fn loop_end(&self) -> f64 {
+        self.x_of(self.unrolled + 1) + self.loop_reach()
+    }
+
+    /// Middles of the columns to come.
+    fn middles(&self) -> impl Iterator<Item = f64> {
+        let from = self.loop_end() + CLEAR + self.pitch / 2.0;
+        (0..self.ahead).map(move |i| from + self.pitch * i as f64)
+    }
+
+    /// Where the strips of the columns to come begin.
+    pub fn strips_ahead(&self) -> impl Iterator<Item = f64> {
+        let half = self.width_ahead() / 2.0;
+        self.middles().map(move |x| (x - half).round())
+    }
+
+    pub fn width_ahead(&self) -> f64 {
+        (0.62 * self.pitch).min(self.strip_width()).round()
+    }
+
+    /// Their outlines, seen from the loop.
+    pub fn outlines_ahead(&self) -> String {
+        let (at, width, height) = (self.x_of(self.unrolled), self.width_ahead(), self.strip_height);
+        let (top, width, height) = (self.strip_y - 0.5, width + 1.0, height + 1.0);
+        let outline = |x| format!("M{} {top}h{width}v{height}h-{width}z", x - at - 0.5);
+        self.strips_ahead().map(outline).collect()
+    }
+
+    /// Where what the loop reads is written, seen from it: one character at the cell and one at each
+    /// column to come, or all from the cell on.
+    pub fn letters_x(&self) -> String {
+        if self.ahead == 0 {
+            return self.strip_x().to_string();
+        }
+        let at = self.x_of(self.unrolled);
+        let ahead = self.middles().map(|x| format!(" {:.1}", x - at));
+        core::iter::once(self.middle().to_string()).chain(ahead).collect()
+    }
+
+    /// Size of these letters.
+    pub fn letters(&self) -> f64 {
+        (1.25 * self.text).min(1.5 * self.pitch)
+    }
+
     /// Foot of the letters that say how far an edit moved a state.
     pub fn moved_end(&self) -> f64 {
         self.moved_y + 9.0 + self.text
@@ -190,15 +260,22 @@ impl Layout {
 
     /// Width of everything.
     pub fn width(&self) -> f64 {
-        let end = self.x_of(self.unrolled);
-        if self.folded { end + self.column + self.loop_reach() } else { end + TAIL }
+        match self.ahead {
+            _ if !self.folded => self.x_of(self.unrolled) + TAIL,
+            0 => self.loop_end(),
+            ahead => self.loop_end() + CLEAR + self.pitch * ahead as f64,
+        }
     }
 
     /// The column at a distance from the left, from 0. `length` is how many steps there are: the loop
-    /// stands for the last.
+    /// stands for the last, unless one points at the place of another.
     pub fn column_at(&self, x: f64, length: usize) -> Option<usize> {
         let column = ((x - self.left) / self.column).floor();
-        if column < 0.0 || x > self.width() {
+        if self.folded && x > self.loop_end() {
+            let ahead = self.middles().position(|middle| (x - middle).abs() <= self.pitch / 2.0);
+            return ahead.map(|ahead| self.unrolled + 1 + ahead);
+        }
+        if column < 0.0 {
             return None;
         }
         let column = column as usize;
@@ -303,10 +380,20 @@ mod tests {
     fn the_first_columns_stay_where_they_are() {
         let layout = |unrolled| Layout::new(1004.0, 520.0, unrolled, 30, false);
         assert_eq!(layout(1).x_of(0), layout(3).x_of(0));
-        // The cell alone, with the state before it and its loop, has as much room on either side.
+        // Nor does the cell alone, where there is room for what is to come.
         let alone = layout(0);
-        let sides = [alone.start() - alone.strip_width() / 2.0 - NAMES, 1004.0 - alone.width()];
-        assert!((sides[0] - sides[1] - alone.column / 4.0).abs() <= 1.0, "{sides:?}");
+        assert_eq!((alone.x_of(0), alone.ahead), (layout(1).x_of(0), 29));
+        assert!((alone.width() - (1004.0 - TAIL)).abs() < 0.01, "{}", alone.width());
+        let second = alone.x_of(1) + alone.loop_reach() + CLEAR;
+        assert_eq!(alone.column_at(second + 1.0, 30), Some(1));
+        assert_eq!(alone.column_at(alone.width() - 1.0, 30), Some(29));
+        assert_eq!(alone.column_at(second - 1.0, 30), None);
+        assert_eq!(alone.letters_x().split(' ').count(), 30);
+        // Else, with the state before it and its loop, it has as much room on either side.
+        let phone = Layout::new(366.0, 250.0, 0, 30, false);
+        assert_eq!(phone.ahead, 0);
+        let sides = [phone.start() - phone.strip_width() / 2.0 - NAMES, 366.0 - phone.width()];
+        assert!((sides[0] - sides[1] - phone.column / 4.0).abs() <= 1.0, "{sides:?}");
         let places = |unrolled| Places::of(&layout(unrolled), 30);
         let (one, all) = (places(1), places(30));
         let half = one.between(&all, 0.5).unwrap();

@@ -10,7 +10,8 @@ use super::{
 use crate::figures::{canvas::put_pixels, theme::Colors};
 
 /// The strips of all unrolled columns, and that of the loop, where they are now: of its step `lap`, or
-/// the last. The left half of a strip is the state before an edit.
+/// the last. What a lap has read takes the place of its column to come. The left half of a strip is the
+/// state before an edit.
 pub fn paint_strips(
     canvas: &HtmlCanvasElement,
     diagram: &Diagram,
@@ -22,11 +23,15 @@ pub fn paint_strips(
     let map = diagram.state_map();
     let shown = diagram.columns.iter().zip(&places.columns);
     let of_loop = diagram.in_loop(lap).zip(places.rest.as_ref()).filter(|_| layout.folded);
+    let of_whole = |(column, x): (_, &f64)| (column, x + layout.strip_x(), layout.strip_width());
+    let read = diagram.columns.iter().take(lap.map_or(0, |t| t + 1)).skip(1);
+    let ahead =
+        read.zip(layout.strips_ahead()).map(|(column, x)| (column, x, layout.width_ahead()));
     let width = layout.width() as usize;
     let mut pixels = vec![0; width * diagram.hidden * 4];
-    for (column, x) in shown.chain(of_loop) {
+    for (column, x, whole) in shown.chain(of_loop).map(of_whole).chain(ahead) {
         let half = |halves: f64| {
-            let edge = x + layout.strip_x() + halves * layout.strip_width() / 2.0;
+            let edge = x + halves * whole / 2.0;
             (edge.round() as usize).min(width)
         };
         for unit in 0..diagram.hidden {
