@@ -77,8 +77,8 @@ test("a cell says how often one character followed another", async (t) => {
   const sums = byId(page, "bigram-sums");
   await page.locator('[data-testid="bigram-sums"]', { hasText: `${count} / ${total}` }).waitFor();
   const text = (await sums.textContent()).replaceAll("−", "-");
-  const [, logit, sum, trained] = text.match(/e\^(-?[\d.]+) \/ ([\d.]+) \(the row’s sum\) = ([\d.]+)/);
-  assert(Math.abs(Math.exp(logit) / sum - Number(trained)) < 2e-4, text);
+  const [, logit, rowSum, trained] = text.match(/e\^(-?[\d.]+) \/ ([\d.]+) \(the row’s sum\) = ([\d.]+)/);
+  assert(Math.abs(Math.exp(logit) / rowSum - Number(trained)) < 2e-4, text);
   assert(text.includes(`its logit${logit}`), text);
   // The gradient in words: how far off, and how often the row is met.
   const [, high, low] = text.match(/\(([\d.]+) - ([\d.]+)\) · \d+ \/ \d+ = /);

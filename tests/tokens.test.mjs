@@ -285,7 +285,8 @@ test("the beat about bytes adds an é, which is gone in the next", async (t) => 
   const before = await sentence();
   await byId(page, "tokens-accent").click();
   await eventually(async () => (await chips(page, "bytes")).join(" ").endsWith("C3 A9 end"));
-  await byId(page, "tokens-accent").click();
+  // One is enough.
+  await byId(page, "tokens-accent").click({ force: true });
   assert.equal(await sentence(), `${before}é`);
   await page.keyboard.press("PageDown");
   await live(page, "tokens-count");

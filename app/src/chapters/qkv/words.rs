@@ -55,8 +55,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Why scores are divided",
             text: "A score adds up dₖ products, one for each place in q and k. The more products, the farther \
-                   apart the scores: one runs ahead, softmax gives it nearly everything, and less gradient gets \
-                   through. So each score is divided by the square root of dₖ.\n\n\
+                   apart the scores: softmax gives one nearly everything, and less gradient gets through. So each \
+                   score is divided by the square root of dₖ.\n\n\
                    ! [Drag the width](>control-qkv-dimensions) to 256: how do the undivided bars change?\n\n\
                    + Why the square root?\n\n\
                    Here q and k each hold {width} random numbers, with mean 0 and variance 1. The variance says \
