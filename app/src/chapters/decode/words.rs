@@ -85,7 +85,7 @@ pub const SCRIPT: Script = Script {
             text: "Tiny shares let in absurd tokens. **Top k** keeps the k largest. **Top p** takes \
                    the largest until they add up to p. **Min p** keeps shares of at least p times the largest. Now \
                    {kept} of {known} are left, scaled to 100%.\n\n\
-                   ! [Drag top k](>control-topk) to 5: which bars grow? Then try top p.\n\n\
+                   ! [Drag top k](>control-topk) to 5, then try top p: which bars grow?\n\n\
                    + Why three rules?\n\n\
                    Top k always keeps the same number of tokens. The other two keep few where the model is sure, \
                    and many where it is not.",
