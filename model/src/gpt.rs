@@ -12,7 +12,7 @@ use unroll_protocol::{
 };
 
 use crate::{
-    attention::{AttentionRules, Mask},
+    attention::{AttentionRules, AttentionTrace, Mask},
     block::{Block, BlockConfig, LayerTrace},
     deviations::Deviations,
     dropout::Dropout,
@@ -222,16 +222,7 @@ impl Gpt {
     ///
     /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
     pub fn attention_weights(&self, tokens: Tensor<2, Int>) -> Vec<Tensor<4>> {
-        let [_, length] = tokens.dims();
-        let rules = self.attention_rules(length);
-        let mut stream = self.embed(tokens, &Dropout::off());
-        let mut weights = Vec::with_capacity(self.blocks.len());
-        for block in &self.blocks {
-            let layer = block.forward_traced(stream, &rules, &Dropout::off());
-            weights.extend(layer.attention.map(|attention| attention.weights));
-            stream = layer.output;
-        }
-        weights
+        self.of_attention(tokens, |attention| attention.weights)
     }
 
     /// The keys and values of `tokens`, which stand at the beginning: one entry for each block that has
@@ -245,16 +236,26 @@ impl Gpt {
     ///
     /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
     pub fn cache(&self, tokens: Tensor<2, Int>) -> Vec<KeysAndValues> {
+        self.of_attention(tokens, |attention| [attention.keys, attention.values])
+    }
+
+    /// What `read` takes from each block that has attention. The rest of its trace is dropped before the next
+    /// block runs.
+    fn of_attention<T>(
+        &self,
+        tokens: Tensor<2, Int>,
+        read: impl Fn(AttentionTrace) -> T,
+    ) -> Vec<T> {
         let [_, length] = tokens.dims();
         let rules = self.attention_rules(length);
         let mut stream = self.embed(tokens, &Dropout::off());
-        let mut cache = Vec::with_capacity(self.blocks.len());
+        let mut read_of = Vec::with_capacity(self.blocks.len());
         for block in &self.blocks {
             let layer = block.forward_traced(stream, &rules, &Dropout::off());
-            cache.extend(layer.attention.map(|attention| [attention.keys, attention.values]));
+            read_of.extend(layer.attention.map(&read));
             stream = layer.output;
         }
-        cache
+        read_of
     }
 
     /// Logits after one token more, whose position is `first`. Of the tokens before it, the model
