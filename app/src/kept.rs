@@ -13,8 +13,6 @@ mod losses;
 mod model_file;
 mod moments;
 mod native;
-mod outgoing;
-mod places;
 mod run;
 mod shelf;
 mod studies;

@@ -3,14 +3,6 @@
 //! The page asks for a run's state every few seconds and keeps it in the browser. Of 200 million parameters that
 //! is 2.4 GB with what the optimizer keeps.
 
-// The page's own code: a file that is written here is one that is saved there.
-#[allow(dead_code, reason = "reading such a file is left to the page")]
-#[path = "../../app/src/kept/outgoing.rs"]
-mod outgoing;
-#[allow(dead_code, reason = "reading such a file is left to the page")]
-#[path = "../../app/src/kept/places.rs"]
-mod places;
-
 use std::{
     fs::{self, File},
     io::{self, BufWriter, Write},
@@ -18,9 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use unroll_model_file::Outgoing;
 use unroll_protocol::{Checkpoint, ExperimentSpec, Limits, Link, Started, gpt::Settings};
-
-use outgoing::Outgoing;
 
 /// So much training is lost at most when this process is killed.
 const EVERY: Duration = Duration::from_secs(300);
@@ -128,7 +119,7 @@ fn write(path: &Path, checkpoint: &Checkpoint, text: &str) -> io::Result<()> {
         let gpt = Settings::default().with_spec(&checkpoint.spec);
         let link = Link { seed: checkpoint.spec.seed, gpt, ..Link::default() };
         let outgoing = Outgoing::new(checkpoint, true);
-        file.write_all(&outgoing.head(&link, text))?;
+        file.write_all(&outgoing.header(&link, text))?;
         outgoing.into_bodies().try_for_each(|body| file.write_all(&body))?;
         file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
         fs::rename(&half, path)

@@ -85,14 +85,17 @@ fn the_rooms_are_the_workspace_and_may_use_what_they_use() {
         let (ordinary, _) = manifest.split_once("[dev-dependencies]").unwrap_or((&manifest, ""));
         let row = text.lines().find(|line| line.starts_with(&format!("| `{room}/`"))).unwrap();
         let may = row.rsplit('|').nth(1).expect("its last cell");
-        for other in ["kernels", "model", "protocol", "engine", "native", "app"] {
+        for other in ["kernels", "model", "model-file", "protocol", "engine", "native", "app"] {
             let uses = ordinary.contains(&format!("unroll-{other}."))
                 || ordinary.contains(&format!("unroll-{other} "));
             assert_eq!(uses, may.contains(&format!("`{other}`")), "{room} and {other}");
         }
     }
     rooms.sort_unstable();
-    assert_eq!(rooms, ["app", "engine", "kernels", "model", "native", "protocol", "xtask"]);
+    assert_eq!(
+        rooms,
+        ["app", "engine", "kernels", "model", "model-file", "native", "protocol", "xtask"]
+    );
 }
 
 #[test]

@@ -26,16 +26,17 @@ const DRIVERS: [&str; 4] = [
 /// Parts of the names of those that compute on the CPU.
 const SOFTWARE: [&str; 2] = ["lvp", "swiftshader"];
 /// What the page is made of besides the engines' sources.
-const PAGE_FILES: [&str; 7] = [
+const PAGE_FILES: [&str; 8] = [
     "app/Cargo.toml",
     "docs/train.py",
     "engine/native.js",
     "engine/worker.js",
     "index.html",
+    "model-file/Cargo.toml",
     "Trunk.toml",
     "xtask/Cargo.toml",
 ];
-const PAGE_FOLDERS: [&str; 3] = ["app/src", "assets", "xtask/src"];
+const PAGE_FOLDERS: [&str; 4] = ["app/src", "assets", "model-file/src", "xtask/src"];
 
 pub fn run(arguments: &[String]) -> Result {
     let valued = ["--port", "--threads", "--listen", "--device", "--adapter", "--keep"];

@@ -36,6 +36,8 @@ const CLIPPY_NATIVE: Runs = &[
             "-p",
             "unroll-model",
             "-p",
+            "unroll-model-file",
+            "-p",
             "xtask",
             "--all-targets",
         ],
@@ -88,7 +90,7 @@ const CLIPPY_WEBGPU: Runs = &[(
 /// compile much faster without optimization.
 const NATIVE: Runs = &[
     (
-        "tests of kernels, protocol, model, xtask",
+        "tests of kernels, protocol, model, model-file, xtask",
         &[
             "--release",
             "-p",
@@ -97,6 +99,8 @@ const NATIVE: Runs = &[
             "unroll-protocol",
             "-p",
             "unroll-model",
+            "-p",
+            "unroll-model-file",
             "-p",
             "xtask",
         ],

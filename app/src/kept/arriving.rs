@@ -3,13 +3,11 @@
 
 use core::ops::Range;
 
+use unroll_model_file::{Layout, PREFIX, Place, Tensor, places, tensors};
 use unroll_protocol::{GivenModel, Weights};
 
-use super::{
-    incoming::{
-        About, Beside, Infos, Need, PREFIX, Refusal, foreign, infos, metadata, needs, of_our_form,
-    },
-    places::{Lies, Place, Tensor, places, tensors},
+use super::incoming::{
+    About, Beside, Infos, Need, Refusal, foreign, infos, metadata, needs, of_our_form,
 };
 
 /// Most values of a piece: 1 MB as 32-bit numbers.
@@ -56,7 +54,7 @@ impl Arriving {
 
     /// Number of weights that the engine is to get.
     pub fn values(&self) -> u64 {
-        self.places.iter().map(|place| place.len() as u64).sum()
+        self.places.iter().map(|place| place.count() as u64).sum()
     }
 
     /// All pieces, one after the other as they are in each tensor.
@@ -84,15 +82,15 @@ impl Arriving {
             let place = &self.places[number];
             let [_, columns] = tensor.rows();
             let (count, first) = (piece.rows.len(), piece.rows.start);
-            let (begin, row, stride, values) = match place.lies {
-                Lies::Whole => (first * columns, count * columns, 0, values.clone()),
-                Lies::Third(part) => {
+            let (begin, row, stride, values) = match place.layout {
+                Layout::Whole => (first * columns, count * columns, 0, values.clone()),
+                Layout::Third(part) => {
                     let width = columns / 3;
                     let rows = values.chunks(columns);
                     let third = rows.flat_map(|row| &row[part * width..][..width]).copied();
                     (first * width, count * width, 0, third.collect())
                 }
-                Lies::Transposed => {
+                Layout::Transposed => {
                     let column = |at: usize| values[at..].iter().step_by(columns).copied();
                     let all = (0..columns).flat_map(column).collect();
                     (first, count, place.shape[1], all)

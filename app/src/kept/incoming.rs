@@ -13,6 +13,7 @@ mod vocabulary;
 use core::ops::Range;
 
 use serde_json::Value;
+use unroll_model_file::{BYTE_TOKENS, PREFIX, Place, Tensor, places, tensors};
 use unroll_protocol::{
     Array, Checkpoint, ExperimentSpec, GptSpec, Limits, Link, TokenizerFile, Tokens,
     checkpoint::SavedParameter,
@@ -26,11 +27,6 @@ pub use self::{
     head::{About, Infos, PREAMBLE, head_length, infos, metadata, readable},
     numbers::{Need, needs},
     refusal::Refusal,
-};
-pub use super::places::PREFIX;
-use super::{
-    outgoing::BYTES,
-    places::{Place, Tensor, places, tensors},
 };
 
 /// What was chosen together with the file, and what the page has.
@@ -152,7 +148,7 @@ impl Incoming {
         };
         let (order, vocabulary) = match spec.tokens {
             Tokens::Characters => order(&tokens)?,
-            _ if count == BYTES + merges.len() / 2 => ((0..count).collect(), Vec::new()),
+            _ if count == BYTE_TOKENS + merges.len() / 2 => ((0..count).collect(), Vec::new()),
             _ => return Err(Refusal::NoVocabulary { tokens: count }),
         };
         let parameters = places.iter().map(|place| SavedParameter {
@@ -161,8 +157,8 @@ impl Incoming {
                 shape: place.shape.iter().map(|&size| size as u32).collect(),
                 values: Vec::new(),
             },
-            first_moment: vec![0.0; place.len()],
-            second_moment: vec![0.0; place.len()],
+            first_moment: vec![0.0; place.count()],
+            second_moment: vec![0.0; place.count()],
         });
         let parameters = parameters.collect();
         Ok(Self {
@@ -198,7 +194,7 @@ impl Incoming {
 
     /// How many parameters the model has.
     pub fn parameters(&self) -> u64 {
-        self.places.iter().map(|place| place.len() as u64).sum()
+        self.places.iter().map(|place| place.count() as u64).sum()
     }
 
     /// What has to be read, as ranges of the file's bytes.
@@ -247,6 +243,7 @@ mod tests {
         tensor::{Metadata, TensorInfo},
     };
     use unroll_model::{Slice, Trainer};
+    use unroll_model_file::vocabulary_size;
     use unroll_protocol::{
         TokenKind,
         architecture::{Activation, MaskKind, NormKind, NormPlacement, Positions},
@@ -256,7 +253,6 @@ mod tests {
         samples::{TEXT, changed, file, opened, read, settings, small, trained},
         *,
     };
-    use crate::kept::outgoing::known;
 
     #[test]
     fn every_form_of_model_comes_back_bit_for_bit() {
@@ -373,7 +369,7 @@ mod tests {
             })
         };
         let few = opened(&with("\\\"merges\\\":[1,2,3],\\\"others\\\":[1,"));
-        assert_eq!(few, Err(Refusal::NoVocabulary { tokens: known(&checkpoint) }));
+        assert_eq!(few, Err(Refusal::NoVocabulary { tokens: vocabulary_size(&checkpoint) }));
         for wrong in ["-1", "1.5", "1e30", "null"] {
             let found = opened(&with(&format!("\\\"merges\\\":[{wrong},")));
             assert!(found.is_err(), "{wrong}");

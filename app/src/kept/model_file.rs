@@ -5,6 +5,7 @@ use core::{cell::Cell, ops::Range, time::Duration};
 use js_sys::{Array, Promise, Uint8Array};
 use leptos::{html, prelude::*, task::spawn_local};
 use serde_json::Value;
+use unroll_model_file::{Outgoing, is_gpt2};
 use unroll_protocol::{
     Command, Link, Packed, StudyCheckpoint, StudySpec, TokenizerFile, Tokens,
     link::{Chapter, Corpus},
@@ -18,9 +19,7 @@ use super::{
     arriving::Arriving,
     files_of,
     incoming::{Beside, Incoming, PREAMBLE, Refusal, head_length},
-    is_model, is_pickle,
-    outgoing::{Outgoing, is_gpt2},
-    run, settings,
+    is_model, is_pickle, run, settings,
     shelf::Opened,
     study_file::{Reading, written},
 };
@@ -65,8 +64,8 @@ pub fn section(store: Store) -> AnyView {
                         let link = store.built.get_untracked();
                         let text = store.source.with_untracked(|source| source.name.clone());
                         let outgoing = Outgoing::new(&checkpoint, with_optimizer.get_untracked());
-                        let head = outgoing.head(&link, &text);
-                        let pieces = [head].into_iter().chain(outgoing.into_bodies());
+                        let header = outgoing.header(&link, &text);
+                        let pieces = [header].into_iter().chain(outgoing.into_bodies());
                         hand_over_pieces(store, pieces, "unroll".to_owned(), checkpoint.step).await;
                     }
                     Wanted::Run => run::take_along(store, &checkpoint).await,

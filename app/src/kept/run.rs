@@ -6,6 +6,7 @@ use core::{future::ready, iter::once};
 use js_sys::{Array, Date, Reflect, Uint8Array};
 use leptos::prelude::*;
 use serde_json::Value;
+use unroll_model_file::{Outgoing, is_gpt2_but_for_norms};
 use unroll_protocol::{
     Checkpoint, CurvePoint, ExperimentSpec, Link, OptimizerKind, Recorded, Tokens,
     link::{Chapter, Corpus},
@@ -23,7 +24,6 @@ use super::{
     losses,
     model_file::{Attempt, Parts, bytes, head_of, pour},
     moments::{Earlier, left_out, past},
-    outgoing::{Outgoing, is_gpt2_but_for_norms},
     settings,
 };
 use crate::{
@@ -83,7 +83,7 @@ pub fn contents<'a>(
     points: &'a [CurvePoint],
 ) -> [(String, Pieces<'a>); 4] {
     let outgoing = Outgoing::new(checkpoint, true);
-    let head = outgoing.head(link, &source.name);
+    let head = outgoing.header(link, &source.name);
     let bodies = outgoing.into_bodies();
     let text = |text: &'a str| -> Pieces<'a> {
         Box::new(text.as_bytes().chunks(PIECE).map(<[u8]>::to_vec))

@@ -7,12 +7,10 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use unroll_model_file::{OPTIMIZER_PREFIXES, header, to_bytes};
 use unroll_protocol::{Array, Link, StudyCheckpoint, checkpoint::SavedParameter, link::Chapter};
 
-use super::{
-    incoming::{About, Need, Refusal, metadata, readable},
-    outgoing::{OPTIMIZER, bytes, head},
-};
+use super::incoming::{About, Need, Refusal, metadata, readable};
 
 /// The models of no chapter have as many numbers, with what their optimizers keep.
 const MOST_NUMBERS: usize = 16 << 20;
@@ -32,7 +30,7 @@ pub fn written(
             (which == 0 || !part.is_empty()).then_some((saved, part))
         })
     };
-    let prefixes = [(0, ""), (1, OPTIMIZER[0]), (2, OPTIMIZER[1])];
+    let prefixes = [(0, ""), (1, OPTIMIZER_PREFIXES[0]), (2, OPTIMIZER_PREFIXES[1])];
     let prefixes = &prefixes[..if with_optimizer { 3 } else { 1 }];
     let tensors = prefixes.iter().flat_map(|&(which, prefix)| {
         parts(which).map(move |(saved, _)| {
@@ -47,8 +45,9 @@ pub fn written(
         "text": text,
     });
     let about = [("unroll", unroll.to_string()), ("vocabulary", json!(vocabulary).to_string())];
-    let bodies = prefixes.iter().flat_map(|&(which, _)| parts(which).map(|(_, part)| bytes(part)));
-    [head(about, tensors)].into_iter().chain(bodies).collect()
+    let bodies =
+        prefixes.iter().flat_map(|&(which, _)| parts(which).map(|(_, part)| to_bytes(part)));
+    [header(about, tensors)].into_iter().chain(bodies).collect()
 }
 
 /// A file of a chapter's models that is being read.
@@ -92,7 +91,7 @@ impl Reading {
         let mut parameters = BTreeMap::new();
         for (name, info) in &all {
             readable(name, info)?;
-            let (which, bare) = match OPTIMIZER.map(|prefix| name.strip_prefix(prefix)) {
+            let (which, bare) = match OPTIMIZER_PREFIXES.map(|prefix| name.strip_prefix(prefix)) {
                 [Some(bare), _] => (1, bare),
                 [_, Some(bare)] => (2, bare),
                 _ => (0, &**name),

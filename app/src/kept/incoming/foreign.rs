@@ -1,13 +1,10 @@
 //! The shape of a model that another program wrote: read off its tensors and its `config.json`.
 
 use serde_json::Value;
+use unroll_model_file::{LM_HEAD, NORM_EPSILON, PREFIX, activation_name};
 use unroll_protocol::{Architecture, GptSpec, architecture::Activation};
 
-use super::{Beside, Infos, PREFIX, Refusal};
-use crate::kept::{
-    outgoing::{EPSILON, activation_name},
-    places::HEAD,
-};
+use super::{Beside, Infos, Refusal};
 
 /// The width of GPT-2's heads, in all its sizes.
 const HEAD_WIDTH: usize = 64;
@@ -80,7 +77,7 @@ pub fn foreign(
         Some(value) if !fits(value) => Err(Refusal::Config { name, value: value.to_string() }),
         _ => Ok(()),
     };
-    expect("layer_norm_epsilon", &|v| v.as_f64() == Some(EPSILON))?;
+    expect("layer_norm_epsilon", &|v| v.as_f64() == Some(NORM_EPSILON))?;
     expect("scale_attn_by_inverse_layer_idx", &|v| v.as_bool() == Some(false))?;
     expect("add_cross_attention", &|v| v.as_bool() == Some(false))?;
     expect("n_inner", &|v| v.as_u64() == Some(4 * width as u64))?;
@@ -106,7 +103,7 @@ pub fn foreign(
         width: number(width),
         context: number(context),
         dropout: 0.0,
-        tied: is_tied.unwrap_or(false) || !infos.contains_key(HEAD),
+        tied: is_tied.unwrap_or(false) || !infos.contains_key(LM_HEAD),
         architecture: Architecture {
             feed_forward: Some(activation),
             scaled: said("scale_attn_weights").and_then(Value::as_bool).unwrap_or(true),
@@ -118,12 +115,10 @@ pub fn foreign(
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use unroll_model_file::UNKNOWN_TOKEN;
 
     use super::*;
-    use crate::kept::{
-        incoming::samples::{fixture, fixture_json, logits, read, refused},
-        outgoing::UNKNOWN,
-    };
+    use crate::kept::incoming::samples::{fixture, fixture_json, logits, read, refused};
 
     #[test]
     fn a_model_that_transformers_wrote_has_the_logits_that_pytorch_finds() {
@@ -145,7 +140,7 @@ mod tests {
             for (row, found) in expected[key].as_array().unwrap().iter().zip(&found) {
                 for (id, token) in expected["tokens"].as_array().unwrap().iter().enumerate() {
                     let token =
-                        token.as_str().map(|token| token.replace("<unk>", UNKNOWN)).unwrap();
+                        token.as_str().map(|token| token.replace("<unk>", UNKNOWN_TOKEN)).unwrap();
                     let (found, expected) = (found[&token], row[id].as_f64().unwrap() as f32);
                     assert!((found - expected).abs() < 2e-5, "{token}: {found} {expected}");
                 }

@@ -7,8 +7,9 @@ use safetensors::{
     tensor::{Metadata, TensorInfo},
 };
 use serde_json::Value;
+use unroll_model_file::PREFIX;
 
-use super::{PREFIX, Refusal};
+use super::Refusal;
 
 /// Bytes before the head, which say how long it is.
 pub const PREAMBLE: u64 = 8;

@@ -4,13 +4,10 @@ use core::ops::Range;
 
 use half::{bf16, f16};
 use safetensors::{Dtype, tensor::TensorInfo};
+use unroll_model_file::{LM_HEAD, OPTIMIZER_PREFIXES, Tensor};
 use unroll_protocol::checkpoint::SavedParameter;
 
 use super::{Infos, Refusal, readable};
-use crate::kept::{
-    outgoing::OPTIMIZER,
-    places::{HEAD, Tensor},
-};
 
 /// Numbers to read, from where in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,10 +71,14 @@ pub fn needs(
     begins: u64,
     tied: bool,
 ) -> Result<Vec<Need>, Refusal> {
-    let has_optimizer = infos.keys().any(|name| name.starts_with(OPTIMIZER[0]));
+    let has_optimizer = infos.keys().any(|name| name.starts_with(OPTIMIZER_PREFIXES[0]));
     let mut needs = Vec::new();
     let mut missing = Vec::new();
-    let prefixes = [("", true), (OPTIMIZER[0], has_optimizer), (OPTIMIZER[1], has_optimizer)];
+    let prefixes = [
+        ("", true),
+        (OPTIMIZER_PREFIXES[0], has_optimizer),
+        (OPTIMIZER_PREFIXES[1], has_optimizer),
+    ];
     for (which, (prefix, _)) in prefixes.iter().enumerate().filter(|(_, (_, there))| *there) {
         for (number, tensor) in tensors.iter().enumerate() {
             let name = format!("{prefix}{}", tensor.name);
@@ -97,10 +98,11 @@ pub fn needs(
         return Err(Refusal::Missing(missing));
     }
     let is_known = |name: &str| {
-        let bare = OPTIMIZER.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+        let bare =
+            OPTIMIZER_PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
         // Masks that old files hold, and the tied head's second name.
         let is_mask = bare.ends_with(".attn.bias") || bare.ends_with(".attn.masked_bias");
-        is_mask || (tied && bare == HEAD) || tensors.iter().any(|tensor| tensor.name == bare)
+        is_mask || (tied && bare == LM_HEAD) || tensors.iter().any(|tensor| tensor.name == bare)
     };
     let unknown: Vec<String> = infos.keys().filter(|name| !is_known(name)).cloned().collect();
     if unknown.is_empty() { Ok(needs) } else { Err(Refusal::Unknown(unknown)) }

@@ -5,6 +5,7 @@ use std::{env, fs, path::PathBuf};
 use burn::tensor::Device;
 use serde_json::{Value, json};
 use unroll_model::{Evaluation, EvaluationSlice, Slice, Trainer, token_tensor};
+use unroll_model_file::vocabulary_size;
 use unroll_protocol::{
     Checkpoint, CurvePoint, Link, TokenKind,
     architecture::{Activation, NormKind},
@@ -12,7 +13,7 @@ use unroll_protocol::{
 
 use super::samples::{TEXT, file, logits, opened, settings, small, trained};
 use crate::{
-    kept::{archive, losses, outgoing::known, run},
+    kept::{archive, losses, run},
     store::Source,
 };
 
@@ -37,7 +38,7 @@ fn model_files_for_pytorch() {
         }
         let text = "the cat sat";
         let last = logits(&checkpoint, text).pop().unwrap();
-        assert_eq!(last.len(), known(&checkpoint));
+        assert_eq!(last.len(), vocabulary_size(&checkpoint));
         let Some(folder) = env::var_os("UNROLL_MODEL_FILES").map(PathBuf::from) else {
             continue;
         };
@@ -59,7 +60,7 @@ fn tokens_for_pytorch(name: &str, checkpoint: &Checkpoint, file: &[u8]) {
     let ids = tokenizer.encode(text);
     let tensor = token_tensor(&ids, 1, &Device::flex());
     let logits: Vec<f32> = model.forward_last(tensor).into_data().try_into_vec().unwrap();
-    assert_eq!(logits.len(), known(checkpoint));
+    assert_eq!(logits.len(), vocabulary_size(checkpoint));
     let Some(folder) = env::var_os("UNROLL_MODEL_FILES").map(PathBuf::from) else { return };
     fs::write(folder.join(format!("{name}.safetensors")), file).unwrap();
     let expected = json!({"text": text, "logits": logits, "mixed": mixed, "ids": all});

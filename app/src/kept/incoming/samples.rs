@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, fs};
 use burn::tensor::Device;
 use serde_json::Value;
 use unroll_model::{Slice, Trainer, token_tensor};
+use unroll_model_file::Outgoing;
 use unroll_protocol::{Checkpoint, Link};
 
 use super::{Beside, Incoming, Refusal, head_length};
-use crate::kept::outgoing::Outgoing;
 
 pub(super) const TEXT: &str = "the cat sat on the mat. the café was shut, and the cat sat on. ";
 
@@ -33,7 +33,7 @@ pub(super) fn trained(link: &Link, steps: u32) -> Checkpoint {
 
 pub(super) fn file(checkpoint: &Checkpoint, link: &Link, with_optimizer: bool) -> Vec<u8> {
     let outgoing = Outgoing::new(checkpoint, with_optimizer);
-    let mut bytes = outgoing.head(link, "Tales");
+    let mut bytes = outgoing.header(link, "Tales");
     outgoing.into_bodies().for_each(|body| bytes.extend(body));
     bytes
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use unroll_model_file::UNKNOWN_TOKEN;
 
 use super::Refusal;
-use crate::kept::outgoing::UNKNOWN;
 
 /// Names of the token for unknown characters.
-const UNKNOWN_NAMES: [&str; 5] = [UNKNOWN, "<unk>", "[UNK]", "<|unk|>", "<|endoftext|>"];
+const UNKNOWN_NAMES: [&str; 5] = [UNKNOWN_TOKEN, "<unk>", "[UNK]", "<|unk|>", "<|endoftext|>"];
 
 /// The tokens by id: from a list, or from an object of ids by token.
 pub(super) fn by_id(named: &Value, count: usize) -> Result<Vec<String>, Refusal> {

@@ -12,34 +12,35 @@ use unroll_protocol::{
 
 /// What stands before all names but the head's. Files from elsewhere may leave it out.
 pub const PREFIX: &str = "transformer.";
-/// The output layer's weight, where it is not the token embedding's.
-pub const HEAD: &str = "lm_head.weight";
+/// The name of the output layer's weight, where that is not the token embedding's.
+pub const LM_HEAD: &str = "lm_head.weight";
 
-const QUERIES: Lies = Lies::Third(0);
-const KEYS: Lies = Lies::Third(1);
-const VALUES: Lies = Lies::Third(2);
+const QUERIES: Layout = Layout::Third(0);
+const KEYS: Layout = Layout::Third(1);
+const VALUES: Layout = Layout::Third(2);
 
 /// How a parameter lies in its tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lies {
+pub enum Layout {
+    /// The tensor is the parameter.
     Whole,
     /// The tensor is the parameter's transpose.
     Transposed,
-    /// The tensor has three parts side by side along its last axis: for queries, keys and values. This
-    /// one is the parameter.
+    /// The tensor has three parts side by side along its last axis: for queries (0), keys (1) and values
+    /// (2). This one is the parameter.
     Third(usize),
 }
 
 /// Where a parameter is found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The parameter's path in the model.
+    /// The parameter's path in the model, as in a checkpoint.
     pub parameter: String,
-    /// The parameter's shape.
+    /// The parameter's shape: `[in, out]` for the weight of a linear layer.
     pub shape: Vec<usize>,
-    /// The tensor's name, with [`PREFIX`].
+    /// The tensor's name: with [`PREFIX`], unless it is [`LM_HEAD`].
     pub tensor: String,
-    pub lies: Lies,
+    pub layout: Layout,
     /// The axis that runs over the vocabulary, if one does.
     pub tokens: Option<usize>,
 }
@@ -48,27 +49,27 @@ impl Place {
     /// The whole tensor's shape.
     pub fn tensor_shape(&self) -> Vec<usize> {
         let mut shape = self.shape.clone();
-        match self.lies {
-            Lies::Whole => {}
-            Lies::Transposed => shape.reverse(),
-            Lies::Third(_) => *shape.last_mut().expect("no parameter is a single number") *= 3,
+        match self.layout {
+            Layout::Whole => {}
+            Layout::Transposed => shape.reverse(),
+            Layout::Third(_) => *shape.last_mut().expect("no parameter is a single number") *= 3,
         }
         shape
     }
 
     /// Number of values of the parameter.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// Writes the parameter's values to where they lie in the tensor.
+    /// Writes the parameter's values to where they lie among the tensor's. Panics where either are too few.
     pub fn put(&self, values: &[f32], tensor: &mut [f32]) {
         self.each(|inside, outside| tensor[outside] = values[inside]);
     }
 
-    /// The parameter's values, out of the tensor's.
+    /// The parameter's values, out of the tensor's. Panics where those are too few.
     pub fn take(&self, tensor: &[f32]) -> Vec<f32> {
-        let mut values = vec![0.0; self.len()];
+        let mut values = vec![0.0; self.count()];
         self.each(|inside, outside| values[inside] = tensor[outside]);
         values
     }
@@ -76,13 +77,13 @@ impl Place {
     /// Calls `with` for each value with its index in the parameter and in the tensor.
     fn each(&self, mut with: impl FnMut(usize, usize)) {
         let columns = self.shape.last().copied().unwrap_or(1);
-        let rows = self.len() / columns.max(1);
+        let rows = self.count() / columns.max(1);
         for row in 0..rows {
             for column in 0..columns {
-                let outside = match self.lies {
-                    Lies::Whole => row * columns + column,
-                    Lies::Transposed => column * rows + row,
-                    Lies::Third(part) => (3 * row + part) * columns + column,
+                let outside = match self.layout {
+                    Layout::Whole => row * columns + column,
+                    Layout::Transposed => column * rows + row,
+                    Layout::Third(part) => (3 * row + part) * columns + column,
                 };
                 with(row * columns + column, outside);
             }
@@ -95,9 +96,9 @@ impl Place {
 struct List(Vec<Place>);
 
 impl List {
-    fn add(&mut self, parameter: String, shape: &[usize], tensor: String, lies: Lies) {
+    fn add(&mut self, parameter: String, shape: &[usize], tensor: String, layout: Layout) {
         let (shape, tensor) = (shape.to_vec(), format!("{PREFIX}{tensor}"));
-        self.0.push(Place { parameter, shape, tensor, lies, tokens: None });
+        self.0.push(Place { parameter, shape, tensor, layout, tokens: None });
     }
 
     fn norm(&mut self, parameter: String, spec: &GptSpec, tensor: String) {
@@ -105,16 +106,16 @@ impl List {
         let parts = [("gamma", "weight"), ("beta", "bias")];
         for (part, other) in parts.into_iter().take(kind.parameters() as usize) {
             let (parameter, tensor) = (format!("{parameter}.{part}"), format!("{tensor}.{other}"));
-            self.add(parameter, &[width], tensor, Lies::Whole);
+            self.add(parameter, &[width], tensor, Layout::Whole);
         }
     }
 
-    fn linear(&mut self, parameter: String, shape: [usize; 2], tensor: String, lies: Lies) {
+    fn linear(&mut self, parameter: String, shape: [usize; 2], tensor: String, layout: Layout) {
         let [weight, bias] = ["weight", "bias"].map(|part| format!("{tensor}.{part}"));
-        self.add(format!("{parameter}.weight"), &shape, weight, lies);
+        self.add(format!("{parameter}.weight"), &shape, weight, layout);
         // Softmax cancels key biases, so the model has none. In a file they are 0.
-        if lies != KEYS {
-            self.add(format!("{parameter}.bias"), &shape[1..], bias, lies);
+        if layout != KEYS {
+            self.add(format!("{parameter}.bias"), &shape[1..], bias, layout);
         }
     }
 
@@ -129,32 +130,37 @@ impl List {
         }
         if attention {
             let shape = [width, width];
-            for (name, lies) in [("query", QUERIES), ("key", KEYS), ("value", VALUES)] {
+            for (name, layout) in [("query", QUERIES), ("key", KEYS), ("value", VALUES)] {
                 let parameter = ours(&format!("attention.{name}"));
-                self.linear(parameter, shape, theirs("attn.c_attn"), lies);
+                self.linear(parameter, shape, theirs("attn.c_attn"), layout);
             }
-            self.linear(ours("attention.output"), shape, theirs("attn.c_proj"), Lies::Whole);
+            self.linear(ours("attention.output"), shape, theirs("attn.c_proj"), Layout::Whole);
         }
         if feed_forward.is_some() && is_normed {
             self.norm(ours("feed_forward_norm"), spec, theirs("ln_2"));
         }
         if feed_forward.is_some() {
             let (up, down) = ([width, 4 * width], [4 * width, width]);
-            self.linear(ours("feed_forward.hidden"), up, theirs("mlp.c_fc"), Lies::Whole);
-            self.linear(ours("feed_forward.output"), down, theirs("mlp.c_proj"), Lies::Whole);
+            self.linear(ours("feed_forward.hidden"), up, theirs("mlp.c_fc"), Layout::Whole);
+            self.linear(ours("feed_forward.output"), down, theirs("mlp.c_proj"), Layout::Whole);
         }
     }
 }
 
-/// Where all parameters of a model are found, in the model's own order.
+/// Where all parameters of a model with so many tokens are found, in the model's own order.
 pub fn places(spec: &GptSpec, vocabulary: usize) -> Vec<Place> {
     let (width, context) = (spec.width as usize, spec.context as usize);
     let mut list = List::default();
     let [tokens, positions] = [[vocabulary, width], [context, width]];
-    list.add("token_embedding.weight".into(), &tokens, "wte.weight".into(), Lies::Whole);
+    list.add("token_embedding.weight".into(), &tokens, "wte.weight".into(), Layout::Whole);
     list.0[0].tokens = Some(0);
     if spec.architecture.positions == Positions::Learned {
-        list.add("position_embedding.weight".into(), &positions, "wpe.weight".into(), Lies::Whole);
+        list.add(
+            "position_embedding.weight".into(),
+            &positions,
+            "wpe.weight".into(),
+            Layout::Whole,
+        );
     }
     for block in 0..spec.layers {
         list.block(spec, block);
@@ -166,19 +172,21 @@ pub fn places(spec: &GptSpec, vocabulary: usize) -> Vec<Place> {
         list.0.push(Place {
             parameter: "head.weight".into(),
             shape: vec![width, vocabulary],
-            tensor: HEAD.into(),
-            lies: Lies::Transposed,
+            tensor: LM_HEAD.into(),
+            layout: Layout::Transposed,
             tokens: Some(1),
         });
     }
     list.0
 }
 
-/// A tensor of the file, and the places in it of the parameters with these numbers.
+/// A tensor of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
+    /// With [`PREFIX`], unless it is [`LM_HEAD`].
     pub name: String,
     pub shape: Vec<usize>,
+    /// The parameters in it, as indices of their places.
     pub parameters: Vec<usize>,
 }
 
@@ -192,7 +200,7 @@ impl Tensor {
     }
 }
 
-/// The tensors that hold so many parameters.
+/// The tensors that have these places, in the order of the file.
 pub fn tensors(places: &[Place]) -> Vec<Tensor> {
     let mut tensors: Vec<Tensor> = Vec::new();
     for (number, place) in places.iter().enumerate() {
@@ -253,22 +261,22 @@ mod tests {
 
     #[test]
     fn what_is_put_into_a_tensor_is_taken_out_again() {
-        let place = |lies| Place {
+        let place = |layout| Place {
             parameter: "p".into(),
             shape: vec![2, 3],
             tensor: "t".into(),
-            lies,
+            layout,
             tokens: None,
         };
         let values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-        for (lies, count) in [(Lies::Whole, 6), (Lies::Transposed, 6), (VALUES, 18)] {
+        for (layout, count) in [(Layout::Whole, 6), (Layout::Transposed, 6), (VALUES, 18)] {
             let mut tensor = vec![0.0; count];
-            place(lies).put(&values, &mut tensor);
-            assert_eq!(place(lies).take(&tensor), values);
-            assert_eq!(place(lies).tensor_shape().iter().product::<usize>(), count);
+            place(layout).put(&values, &mut tensor);
+            assert_eq!(place(layout).take(&tensor), values);
+            assert_eq!(place(layout).tensor_shape().iter().product::<usize>(), count);
         }
         let mut tensor = vec![0.0; 6];
-        place(Lies::Transposed).put(&values, &mut tensor);
+        place(Layout::Transposed).put(&values, &mut tensor);
         assert_eq!(tensor, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
         let mut tensor = vec![0.0; 18];
         place(KEYS).put(&values, &mut tensor);

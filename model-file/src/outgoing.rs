@@ -11,18 +11,19 @@ use unroll_protocol::{
     link::Chapter,
 };
 
-use super::places::{Place, Tensor, places, tensors};
+use crate::places::{Place, Tensor, places, tensors};
 
-/// What stands before the names of the optimizer's running means, which are those of PyTorch's Adam.
-pub const OPTIMIZER: [&str; 2] = ["optimizer.exp_avg.", "optimizer.exp_avg_sq."];
+/// What stands before the names of the optimizer's running means: of the gradient, and of its square. PyTorch's
+/// Adam calls them so.
+pub const OPTIMIZER_PREFIXES: [&str; 2] = ["optimizer.exp_avg.", "optimizer.exp_avg_sq."];
 /// The character of id 0, as the file names it.
-pub const UNKNOWN: &str = "\u{fffd}";
+pub const UNKNOWN_TOKEN: &str = "\u{fffd}";
 
 /// The epsilon of norms.
-pub const EPSILON: f64 = 1e-5;
+pub const NORM_EPSILON: f64 = 1e-5;
 
-/// Bytes, which are the first tokens where tokens are bytes or pairs of them.
-pub const BYTES: usize = 256;
+/// Number of bytes, which are the first tokens where tokens are bytes or pairs of them.
+pub const BYTE_TOKENS: usize = 256;
 /// A word as byte pairs are merged in, for Hugging Face's tokenizers: see `chunks` in `model/src/bpe.rs`. Letters,
 /// digits or other signs, 64 at most with a space before them; other white space is alone.
 const WORD: &str = concat!(
@@ -30,15 +31,15 @@ const WORD: &str = concat!(
     r"|\p{Alphabetic}{1,64}|[\p{N}&&[^\p{Alphabetic}]]{1,64}|[^\s\p{Alphabetic}\p{N}]{1,64}|\s"
 );
 
-/// How many tokens a model knows.
-pub fn known(checkpoint: &Checkpoint) -> usize {
+/// How many tokens a model knows, with the one for unknown characters where there is one.
+pub fn vocabulary_size(checkpoint: &Checkpoint) -> usize {
     match checkpoint.spec.tokens {
-        Tokens::Bytes | Tokens::Pairs { .. } => BYTES + checkpoint.merges.len() / 2,
+        Tokens::Bytes | Tokens::Pairs { .. } => BYTE_TOKENS + checkpoint.merges.len() / 2,
         Tokens::Characters | Tokens::Given => checkpoint.vocabulary.len() + 1,
     }
 }
 
-/// A file that is about to be written: a head, then one tensor after the other.
+/// A file that is about to be written: a header, then one tensor after the other.
 pub struct Outgoing<'a> {
     checkpoint: &'a Checkpoint,
     places: Vec<Place>,
@@ -47,20 +48,21 @@ pub struct Outgoing<'a> {
 }
 
 impl<'a> Outgoing<'a> {
+    /// The lab's model, with the optimizer's running means or without.
     pub fn new(checkpoint: &'a Checkpoint, with_optimizer: bool) -> Self {
-        let places = places(&checkpoint.spec.gpt, known(checkpoint));
+        let places = places(&checkpoint.spec.gpt, vocabulary_size(checkpoint));
         let tensors = tensors(&places);
         Self { checkpoint, places, tensors, with_optimizer }
     }
 
     /// Prefixes of the names under which each tensor is written.
     fn prefixes(&self) -> impl Iterator<Item = &'static str> {
-        [""].into_iter().chain(OPTIMIZER.into_iter().filter(|_| self.with_optimizer))
+        [""].into_iter().chain(OPTIMIZER_PREFIXES.into_iter().filter(|_| self.with_optimizer))
     }
 
-    /// What the file begins with. `link` has the settings that the model was built with, `text` is the
-    /// name of what it learned.
-    pub fn head(&self, link: &Link, text: &str) -> Vec<u8> {
+    /// What the file begins with, see [`header`]. `link` has the settings that the model was built with,
+    /// `text` is the name of what it learned.
+    pub fn header(&self, link: &Link, text: &str) -> Vec<u8> {
         let tensors = self.prefixes().flat_map(|prefix| {
             let named =
                 move |tensor: &Tensor| (format!("{prefix}{}", tensor.name), tensor.shape.clone());
@@ -74,13 +76,13 @@ impl<'a> Outgoing<'a> {
             Tokens::Characters | Tokens::Given => Some(("vocabulary", vocabulary(characters))),
         };
         let about = [
-            ("config", config(&spec.gpt, known(self.checkpoint))),
+            ("config", config(&spec.gpt, vocabulary_size(self.checkpoint))),
             ("unroll", self.settings(link, text)),
         ];
-        head(about.into_iter().chain(tokens), tensors)
+        header(about.into_iter().chain(tokens), tensors)
     }
 
-    /// What only this page needs to go on.
+    /// What only Unroll needs to go on.
     fn settings(&self, link: &Link, text: &str) -> String {
         let query = Link { chapter: Chapter::Gpt, ..link.clone() }.query();
         json!({
@@ -93,7 +95,7 @@ impl<'a> Outgoing<'a> {
         .to_string()
     }
 
-    /// The bytes of each tensor, in the order of the head.
+    /// The bytes of each tensor, in the order of the header. What the checkpoint lacks is 0.
     pub fn into_bodies(self) -> impl Iterator<Item = Vec<u8>> + use<'a> {
         let count = self.tensors.len();
         let all = count * self.prefixes().count();
@@ -105,16 +107,17 @@ impl<'a> Outgoing<'a> {
         for &number in &tensor.parameters {
             let Some(saved) = self.checkpoint.parameters.get(number) else { continue };
             let part = [&saved.value.values, &saved.first_moment, &saved.second_moment][which];
-            if part.len() == self.places[number].len() {
+            if part.len() == self.places[number].count() {
                 self.places[number].put(part, &mut values);
             }
         }
-        bytes(&values)
+        to_bytes(&values)
     }
 }
 
-/// What a file begins with that holds these tensors, names and shapes, and says so much about them.
-pub fn head<'a>(
+/// What a file begins with that holds these tensors, names and shapes, and says so much about them: the header
+/// after its length in eight bytes. The numbers are F32, one tensor after the other.
+pub fn header<'a>(
     about: impl IntoIterator<Item = (&'a str, String)>,
     tensors: impl Iterator<Item = (String, Vec<usize>)>,
 ) -> Vec<u8> {
@@ -136,15 +139,15 @@ pub fn head<'a>(
     [(json.len() as u64).to_le_bytes().to_vec(), json].concat()
 }
 
-/// Numbers as they lie in a file.
-pub fn bytes(values: &[f32]) -> Vec<u8> {
+/// Numbers as they lie in a file: F32, little-endian.
+pub fn to_bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
 /// The vocabulary by id.
 fn vocabulary(characters: &[char]) -> String {
     let characters = characters.iter().map(|character| character.to_string());
-    json!([UNKNOWN.to_owned()].into_iter().chain(characters).collect::<Vec<_>>()).to_string()
+    json!([UNKNOWN_TOKEN.to_owned()].into_iter().chain(characters).collect::<Vec<_>>()).to_string()
 }
 
 /// How GPT-2's tokenizers write a byte: as a character that can be seen.
@@ -231,7 +234,7 @@ fn config(spec: &GptSpec, vocabulary: usize) -> String {
         NormKind::Layer => "layer_norm_epsilon",
         NormKind::Rms => "rms_norm_eps",
     };
-    put(epsilon, json!(EPSILON));
+    put(epsilon, json!(NORM_EPSILON));
     for name in ["embd_pdrop", "attn_pdrop", "resid_pdrop"] {
         put(name, json!(spec.dropout));
     }
@@ -258,4 +261,58 @@ pub fn is_gpt2(architecture: &Architecture) -> bool {
         && residual
         && attention
         && feed_forward.and_then(activation_name).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use safetensors::SafeTensors;
+    use unroll_protocol::{Array, checkpoint::SavedParameter};
+
+    use super::*;
+
+    #[test]
+    fn the_safetensors_library_reads_what_is_written() {
+        let link = Link::default();
+        let mut checkpoint = Checkpoint::of_present(link.experiment(), 7);
+        checkpoint.vocabulary = vec!['a', 'é'];
+        let places = places(&checkpoint.spec.gpt, vocabulary_size(&checkpoint));
+        let saved = |(at, place): (usize, &Place)| SavedParameter {
+            name: place.parameter.clone(),
+            value: Array {
+                shape: place.shape.iter().map(|&size| size as u32).collect(),
+                values: vec![at as f32; place.count()],
+            },
+            first_moment: vec![-1.0; place.count()],
+            second_moment: vec![0.5; place.count()],
+        };
+        checkpoint.parameters = places.iter().enumerate().map(saved).collect();
+        for with_optimizer in [false, true] {
+            let outgoing = Outgoing::new(&checkpoint, with_optimizer);
+            let mut file = outgoing.header(&link, "Tales");
+            assert_eq!(file.len() % 8, 0);
+            outgoing.into_bodies().for_each(|body| file.extend(body));
+            let read = SafeTensors::deserialize(&file).unwrap();
+            let (_, metadata) = SafeTensors::read_metadata(&file).unwrap();
+            let about = metadata.metadata().as_ref().unwrap();
+            assert_eq!(about["vocabulary"], json!([UNKNOWN_TOKEN, "a", "é"]).to_string());
+            for (at, place) in places.iter().enumerate() {
+                let numbers = |prefix: &str| {
+                    let tensor = read.tensor(&format!("{prefix}{}", place.tensor)).unwrap();
+                    assert_eq!(tensor.shape(), place.tensor_shape());
+                    let bytes = tensor.data().as_chunks::<4>().0;
+                    let all: Vec<f32> =
+                        bytes.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+                    place.take(&all)
+                };
+                assert_eq!(numbers(""), checkpoint.parameters[at].value.values);
+                if with_optimizer {
+                    let [first, second] = OPTIMIZER_PREFIXES.map(numbers);
+                    assert_eq!(first, checkpoint.parameters[at].first_moment);
+                    assert_eq!(second, checkpoint.parameters[at].second_moment);
+                }
+            }
+            let copies = if with_optimizer { 3 } else { 1 };
+            assert_eq!(read.len(), copies * tensors(&places).len());
+        }
+    }
 }
