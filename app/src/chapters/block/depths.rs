@@ -93,9 +93,11 @@ fn gradients(page: Page) -> AnyView {
         let line = |depths: &Depths, name: String, hue, dash| {
             // A gradient of exactly 0 has no place on a logarithmic axis.
             let norm = |norm: f64| if norm > 0.0 { norm } else { f64::NAN };
+            let says = depths.norms.first().map_or_else(String::new, |&n| brief(f64::from(n)));
             let norms = depths.norms.iter().enumerate();
             let points = norms.map(|(depth, &n)| (depth as f64, norm(f64::from(n)))).collect();
-            Line::new(name, hue, dash, points)
+            // As the losses: each name with the number that its line comes to.
+            Line { says, ..Line::new(name, hue, dash, points) }
         };
         let looks =
             [("full".to_owned(), Hue::First, Dash::Solid), (page.cut(), Hue::Second, Dash::Dashed)];

@@ -15,7 +15,7 @@ use super::{
     draw::{Way, flow, ground},
     paint::{paint, svg},
     read::{Place, door, hit, part_of, said, step},
-    scene::{Area, Part, Scene, Shape, is_narrow, place_of},
+    scene::{Area, Part, Scene, Shape, enlargement, is_narrow, place_of},
 };
 use crate::{
     course::ChapterLink,
@@ -125,10 +125,16 @@ pub fn MachineFigure(
     let shape = memo(move || drawn.get().pass.as_deref().map(Shape::of));
     let way = memo(move || drawn.get().way());
     let followed = memo(move || way.get().row);
+    // The scene is laid out at its own size; what is drawn, marked and pointed at is so much larger.
+    let larger = memo(move || {
+        let size = size.get();
+        enlargement((size.width, size.height))
+    });
     let scene = memo(move || {
         // A room that is not laid out yet has no picture.
         let size = Some(size.get()).filter(|size| size.width > 0.0)?;
-        let scene = Scene::new(shape.get()?, (size.width, size.height));
+        let larger = larger.get();
+        let scene = Scene::new(shape.get()?, (size.width / larger, size.height / larger));
         Some(Arc::new(scene.following(followed.get())))
     });
     let tokens =
@@ -177,8 +183,9 @@ pub fn MachineFigure(
             return;
         };
         let area = (x, y, width, height);
+        let larger = larger.get_untracked();
         // The room has its new picture by then.
-        request_animation_frame(move || keep_in_sight(&room, area));
+        request_animation_frame(move || keep_in_sight(&room, area, larger));
     });
     // Said once a step, not with each pass while the model trains.
     let title_of_part = memo(move || enlarged.get().map(|enlarged| enlarged.title.clone()));
@@ -192,7 +199,7 @@ pub fn MachineFigure(
         if scene.shape != Shape::of(pass) {
             return;
         }
-        let scale = size.get().scale.max(1.0);
+        let scale = size.get().scale.max(1.0) * larger.get();
         hidden.with_value(|hidden| {
             let hidden = hidden.as_ref()?;
             colors.with(|colors| paint(&canvas, hidden, &scene, pass, drawn.way(), colors, scale))
@@ -215,8 +222,8 @@ pub fn MachineFigure(
     });
     let at = move |e: web_sys::MouseEvent| {
         let (scene, drawn) = (scene.get_untracked()?, drawn.get_untracked());
-        let point = offset(&e);
-        let (x, y) = point;
+        let ((x, y), larger) = (offset(&e), larger.get_untracked());
+        let point @ (x, y) = (x / larger, y / larger);
         let covers = |(left, top, width, height): Area| {
             (left..left + width).contains(&x) && (top..top + height).contains(&y)
         };
@@ -253,7 +260,7 @@ pub fn MachineFigure(
             let scene = scene.get_untracked()?;
             let to = step(&scene, &key, place, way.get_untracked().row)?;
             if let (Some(area), Some(room)) = (frame_of(&scene, to), room.get_untracked()) {
-                keep_in_sight(&room, area);
+                keep_in_sight(&room, area, larger.get_untracked());
             }
             Some(to)
         }),
@@ -267,7 +274,7 @@ pub fn MachineFigure(
     };
     let mark = move || {
         let (scene, place) = (scene.get()?, pointing.shown()?);
-        let (left, top, width, height) = frame_of(&scene, place)?;
+        let (left, top, width, height) = times(frame_of(&scene, place)?, larger.get());
         Some(format!("left:{left:.1}px;top:{top:.1}px;width:{width:.1}px;height:{height:.1}px"))
     };
     let label = move || {
@@ -289,8 +296,10 @@ pub fn MachineFigure(
         Some(part_of(pointing.shown()?, &scene))
     });
     let style = move || {
-        scene.get().map(|scene| format!("width:{}px;height:{}px", scene.width, scene.height))
+        let (scene, larger) = (scene.get()?, larger.get());
+        Some(format!("width:{}px;height:{}px", larger * scene.width, larger * scene.height))
     };
+    let view_box = move || scene.get().map(|scene| format!("0 0 {} {}", scene.width, scene.height));
     view! {
         <Frame name="machine" kind="machine" title root empty
             table=table(drawn, part, title)
@@ -301,9 +310,9 @@ pub fn MachineFigure(
                     data-row=move || (way.get().row + 1).to_string()
                     data-head=move || (way.get().head + 1).to_string()
                     {..reader.handlers()}>
-                    <svg aria-hidden="true" inner_html=move || behind().unwrap_or_default()></svg>
+                    <svg aria-hidden="true" viewBox=view_box inner_html=move || behind().unwrap_or_default()></svg>
                     <canvas node_ref=canvas aria-hidden="true"></canvas>
-                    <svg aria-hidden="true" inner_html=move || before().unwrap_or_default()></svg>
+                    <svg aria-hidden="true" viewBox=view_box inner_html=move || before().unwrap_or_default()></svg>
                     <Show when=move || mark().is_some()>
                         <div class="machine-mark" style=move || mark().unwrap_or_default()></div>
                     </Show>
@@ -406,9 +415,15 @@ fn Scales(
 }
 
 /// Scrolls the room so that what the keys, or a step of the explanation, have come to is seen.
-fn keep_in_sight(room: &web_sys::Element, (x, y, width, height): Area) {
+fn keep_in_sight(room: &web_sys::Element, area: Area, larger: f64) {
+    let (x, y, width, height) = times(area, larger);
     scroll::across(room, [x, x + width], Land::AtEdge(0.0));
     scroll::down(room, [y, y + height], Land::AtEdge(0.0));
+}
+
+/// An area of the scene as it is on the page.
+fn times((x, y, width, height): Area, larger: f64) -> Area {
+    (x * larger, y * larger, width * larger, height * larger)
 }
 
 /// The rectangle round a place.

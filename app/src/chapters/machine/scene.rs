@@ -191,6 +191,8 @@ const CLOSEST_PITCH: f64 = 7.0;
 /// From row to row where they scroll anyway.
 const SCROLLED_PITCH: f64 = 15.0;
 const MOST_PITCH: f64 = 34.0;
+/// The largest room that a picture of 16 rows fills at its own size.
+const FILLED: (f64, f64) = (1500.0, 750.0);
 const TOP: f64 = 74.0;
 /// The small maps of the heads, below the rows; less where the rows need the room.
 const MAPS: f64 = 58.0;
@@ -427,6 +429,12 @@ fn more(blocks: usize) -> f64 {
     (folded - FOLDED - GAP).max(0.0)
 }
 
+/// How much larger than at its own size all of the picture is in this room: on a projector its letters and tiles
+/// grow with what is around them.
+pub fn enlargement(room: (f64, f64)) -> f64 {
+    (room.0 / FILLED.0).min(room.1 / FILLED.1).max(1.0)
+}
+
 /// Whether a room is too narrow for the picture of a model of so many blocks.
 pub fn is_narrow(room: f64, blocks: usize) -> bool {
     room < LEAST_WIDTH + more(blocks)
@@ -580,6 +588,16 @@ mod tests {
         assert!(((scene.bar(0) + scene.bar(BARS - 1)) / 2.0 - middle).abs() < 1e-9);
         let long = Scene::new(shape(64, 2, 4), (1000.0, 300.0)).following(4);
         assert_eq!(long.bar(0), long.middle(4));
+    }
+
+    #[test]
+    fn a_picture_grows_with_a_room_that_it_would_not_fill() {
+        assert_eq!(enlargement((1380.0, 720.0)), 1.0);
+        let room = (1880.0, 1010.0);
+        let by = enlargement(room);
+        let scene = Scene::new(shape(16, 2, 4), (room.0 / by, room.1 / by));
+        assert!(scene.width * by > 0.99 * room.0 && scene.height * by > 0.9 * room.1);
+        assert!(scene.height * by <= room.1);
     }
 
     #[test]
