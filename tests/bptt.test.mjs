@@ -315,7 +315,7 @@ test("what the text says of the cell is of the networks with that bias; trained 
   await byId(page, "check-bptt-near-option-0").check();
   const submit = byId(page, "check-bptt-near-submit");
   assert(await submit.isHidden());
-  assert.match(await byId(page, "bptt-accuracy-said").textContent(), /may still be due to chance/);
+  assert.match(await byId(page, "bptt-accuracy-said").textContent(), /may be due to chance/);
   const enough = byId(page, "bptt-enough");
   await enough.click();
   await numberUntil(page, "loss-step", (step) => step >= 1000, "1000");

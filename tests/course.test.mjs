@@ -201,6 +201,7 @@ test("scrolling by hand moves the beat, and a trained model outlives the story; 
   const warm = await number(page, "loss-step");
   // And says why.
   assert.match(await byId(page, "warmed").innerText(), new RegExp(`^The first ${warm} training steps were done for you`));
+  await byId(page, "time-goal").waitFor({ state: "detached" });
   await byId(page, "train-step").click();
   await numberUntil(page, "loss-step", (step) => step === warm + 1);
   await byId(page, "story").hover();

@@ -101,7 +101,7 @@ test("the first press is answered, the first text comes early, and nothing moves
   assert.deepEqual([await boxes(), await size()], rest);
   // Once it has found words, the way into the course is what comes next.
   await numberUntil(page, "loss-step", (step) => step >= 800, "800");
-  await beat(page).getByText(/^It has .+ How\?$/).waitFor();
+  await beat(page).getByText(/^It has .+ How\? Read on\.$/).waitFor();
   await page.locator('.way-in-next [data-testid="way-in"]').waitFor();
   await byId(page, "train-first").click();
   await paused(page);

@@ -33,11 +33,14 @@ test("the glossary opens, filters and closes by keyboard alone", async (t) => {
 
   await page.keyboard.type("perplex");
   assert.deepEqual(await wordsShown(dialog), ["word-perplexity"]);
+  // What is looked up by its name shows its figure.
+  await byId(page, "word-perplexity").locator(".toy").waitFor();
   assert.match(await dialog.locator("[role=status]").first().textContent(), /^1 of|^1 word/);
   await byId(page, "glossary-filter").fill("qqq");
   assert.deepEqual(await wordsShown(dialog), []);
   await byId(page, "glossary-filter").fill("");
   assert.equal((await wordsShown(dialog)).length, all.length);
+  await eventually(async () => (await dialog.locator("details[open]").count()) === 0, "in the whole list they are folded");
 
   // In a filled field of type search, Escape may empty it first; here it is empty.
   await page.keyboard.press("Escape");

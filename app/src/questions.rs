@@ -44,7 +44,7 @@ pub struct Questions {
     pub at: RwSignal<Option<u32>>,
     /// Heads that are switched off in the model that is asked, where it is the lab's.
     pub off: Signal<Vec<HeadAt>>,
-    /// The step that it trains to by itself, because a link says so; 0 for none.
+    /// The step that it trains to by itself, because a link says so or to have a head start; 0 for none.
     pub goal: RwSignal<u32>,
     /// The moments that can be looked at.
     pub recorded: RwSignal<Arc<Recorded>>,

@@ -270,8 +270,10 @@ fn asks(store: Store) -> String {
     };
     let asks = match store.written.with(|written| written.step) {
         0 => "Press Train and watch: do words come out of the noise?",
-        _ if store.found.get() => "It has found words, though nobody told it what a word is. How?",
-        LEARNED.. => "It has learned to write like this. How?",
+        _ if store.found.get() => {
+            "It has found words, though nobody told it what a word is. How? Read on."
+        }
+        LEARNED.. => "It has learned to write like this. How? Read on.",
         _ => "Read a little: which of its words do you know?",
     };
     format!("{open}{asks}")

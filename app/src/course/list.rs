@@ -281,7 +281,7 @@ pub fn WayIn(testid: &'static str) -> impl IntoView {
             {move || {
                 let info = next();
                 let lead = match info.id == chapters::ALL[1].id {
-                    true => "See how it works, from the start: ",
+                    true => "See how it works: chapter\u{a0}1, ",
                     false => "Continue the course: ",
                 };
                 view! {

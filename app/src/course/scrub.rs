@@ -60,6 +60,7 @@ pub fn scrub() -> AnyView {
     });
     let player = use_player(run);
     let is_past = memo(move || at.get().is_some());
+    let is_led = memo(move || run.is_running() && goal.get() > run.step.get());
     let steps = move || recorded.with_untracked(|recorded| recorded.clone());
     let seek = move |event: &ev::PointerEvent| {
         let Some(slider) = root.get_untracked().filter(|_| !fixed.get_untracked()) else { return };
@@ -117,10 +118,13 @@ pub fn scrub() -> AnyView {
             <span class="time-after" style=head></span>
             <span class="time-head" style=head></span>
         </div>
-        {move || (goal.get() > run.step.get()).then(|| view! {
-            <p class="time-goal" role="status" data-testid="time-goal">
-                "Training to step "{grouped(goal.get().into())}", as the link asks."
-            </p>
+        {move || is_led.get().then(|| {
+            let to = grouped(goal.get().into());
+            let (class, said) = match store.link.with_untracked(|link| link.step) {
+                0 => ("time-goal time-led", format!("Taking the first {to} steps for you…")),
+                _ => ("time-goal", format!("Training to step {to}, as the link asks.")),
+            };
+            view! { <p class=class role="status" data-testid="time-goal">{said}</p> }
         })}
         <div class="time-replay" hidden=fixed>
             <button type="button" class="time-small" data-testid="time-replay" data-state=move || player.name()

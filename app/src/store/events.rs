@@ -158,11 +158,11 @@ impl Store {
         // Another engine goes on where the one before was.
         let goal = if run_on { self.questions.goal.get_untracked() } else { self.take_goal(first) };
         let head_start = self.pace.with_value(|pace| pace.head_start);
-        if goal > step && !autostart {
+        if run_on && head_start > step {
+            self.lead_to(head_start);
+        } else if goal > step && !autostart {
             self.take_steps(goal - step);
             self.questions.goal.set(goal);
-        } else if run_on && head_start > step {
-            self.lead_to(head_start);
         } else if autostart || run_on {
             self.run();
         } else {

@@ -38,6 +38,7 @@ impl Store {
     /// Takes the rest of the steps of a head start.
     pub(super) fn lead_to(self, end: u32) {
         self.set_out(end);
+        self.questions.goal.set(end);
         self.send(&Command::Steps(end.saturating_sub(self.step.get_untracked())));
     }
 

@@ -19,6 +19,9 @@ pub const GLOSSARY: Fetch = part!(glossary: View = || match use_context::<Noted>
     None => view! { <Words/> }.into_any(),
 });
 
+/// So many letters of a name are enough to mean it.
+const NAMED: usize = 3;
+
 /// A button that opens the list of all words, with a filter.
 #[component]
 pub fn Glossary() -> impl IntoView {
@@ -86,22 +89,27 @@ fn Words() -> impl IntoView {
         <div class="glossary-words">
             {WORDS.iter().map(|entry| {
                 let hidden = move || !wanted.with(|wanted| is_about(entry, wanted));
-                view! { <article hidden=hidden data-testid=format!("word-{}", entry.id)><WordNote entry/></article> }
+                view! { <article hidden=hidden data-testid=format!("word-{}", entry.id)><WordNote entry wanted/></article> }
             }).collect_view()}
         </div>
     }
     .into_any()
 }
 
-/// One word of the list; its figure is there once it is asked for.
+/// One word of the list; its figure is there once it is asked for, or the word is looked up by its name.
 #[component]
-fn WordNote(entry: &'static Entry) -> impl IntoView {
+fn WordNote(entry: &'static Entry, wanted: Memo<String>) -> impl IntoView {
     let tried = RwSignal::new(false);
+    let is_meant = memo(move || {
+        wanted.with(|wanted| {
+            wanted.len() >= NAMED && entry.name.to_ascii_lowercase().contains(wanted.as_str())
+        })
+    });
     view! {
         <h3>{entry.name}</h3>
         <p>{entry.says[0]} " " {entry.says[1]}</p>
         {entry.toy.map(|toy| view! {
-            <details class="disclosure" on:toggle=move |_| tried.set(true)>
+            <details class="disclosure" open=is_meant on:toggle=move |_| tried.set(true)>
                 <summary>"Try it"<span class="visually-hidden">": " {entry.name}</span></summary>
                 {move || tried.get().then(|| view! { <TinyFigure toy/> })}
             </details>

@@ -33,11 +33,13 @@ pub enum Toy {
     Entropy,
     Gate,
     Gelu,
+    Gru,
     Hidden,
     KvCache,
     Line,
     Logit,
     Mask,
+    MinP,
     Mix,
     Normalize,
     OneHot,
@@ -56,6 +58,8 @@ pub enum Toy {
     Tanh,
     Temperature,
     Token,
+    TopK,
+    TopP,
     Vocabulary,
     Window,
 }
@@ -157,6 +161,14 @@ impl Toy {
                 const { &[slider("gate g", 0.0, 1.0, 0.01, 0.3), slider("input x", -2.0, 2.0, 0.1, 1.5)] }
             }
             Self::Gelu | Self::Relu => const { &[slider("x", -4.0, 4.0, 0.1, 1.0)] },
+            Self::Gru => {
+                const {
+                    &[
+                        slider("update z", 0.0, 1.0, 0.01, 0.9),
+                        slider("new n", -1.0, 1.0, 0.01, -0.5),
+                    ]
+                }
+            }
             Self::Hidden => const { &[slider("weight u", -1.5, 1.5, 0.05, 0.8)] },
             Self::KvCache => const { &[slider("tokens", 2.0, writing::MOST as f64, 1.0, 10.0)] },
             Self::Line => {
@@ -169,6 +181,7 @@ impl Toy {
             }
             Self::Logit => const { &[slider("logit of a", -5.0, 5.0, 0.1, 1.0)] },
             Self::Mask => const { &[slider("token", 1.0, 6.0, 1.0, 3.0)] },
+            Self::MinP => const { &[slider("min p", 0.0, 1.0, 0.05, 0.2)] },
             Self::Mix | Self::Softmax => SCORES,
             Self::Normalize => {
                 const {
@@ -202,6 +215,8 @@ impl Toy {
             Self::Surprise => const { &[slider("p", 0.01, 1.0, 0.01, 0.25)] },
             Self::Temperature => const { &[slider("temperature", 0.1, 5.0, 0.1, 1.0)] },
             Self::Token => const { &[slider("pieces", 0.0, 2.0, 1.0, 1.0)] },
+            Self::TopK => const { &[slider("top k", 1.0, 5.0, 1.0, 2.0)] },
+            Self::TopP => const { &[slider("top p", 0.05, 1.0, 0.05, 0.8)] },
             Self::Vocabulary => const { &[slider("read", 1.0, 18.0, 1.0, 9.0)] },
             Self::Window => const { &[slider("position", 0.0, 13.0, 1.0, 3.0)] },
         }
@@ -313,6 +328,14 @@ mod tests {
             said(Toy::KvCache, &[10.0]),
             "Keys computed for 10 tokens: 10 with the cache, 55 without"
         );
+        // At an edge the rule itself decides, though sliders give numbers as near as 32 bits come.
+        let near = |x: f32| [f64::from(x)];
+        assert_eq!(said(Toy::TopK, &[2.0]), "2 of 5 tokens stay: a has 0.5 / 0.75 = 0.6667");
+        assert_eq!(said(Toy::TopP, &near(0.9)), "3 of 5 tokens stay: a has 0.5 / 0.9 = 0.5556");
+        assert_eq!(said(Toy::TopP, &near(1.0)), "5 of 5 tokens stay: a has 0.5 / 1 = 0.5000");
+        assert_eq!(said(Toy::MinP, &near(0.3)), "3 of 5 tokens stay: a has 0.5 / 0.9 = 0.5556");
+        assert_eq!(said(Toy::MinP, &near(1.0)), "1 of 5 tokens stays: a has 0.5 / 0.5 = 1.000");
+        assert_eq!(said(Toy::Gru, &[0.9, -0.5]), "0.9 · 1 + 0.1 · −0.5 = 0.8500");
         assert_eq!(said(Toy::Window, &[0.0]), "From “to␣b” guess “e”");
     }
 }

@@ -145,6 +145,9 @@ words! {
     Clipping "gradient-clipping" "Gradient clipping": Clip,
         "Shortening a gradient that is longer than a limit, down to that limit."
         "Its direction stays the same, so one huge step cannot wreck the model.";
+    Gru "gru" "GRU": Gru,
+        "The gated recurrent unit, a simpler relative of the LSTM: it has two gates, and no cell state beside its hidden state."
+        "The update gate says how much of the old state stays, and the reset gate how much of it goes into the new part.";
     Head "head" "Head",
         "One of several attentions that run side by side in a layer, each with queries, keys and values of its own."
         "Each head sees the same tokens and can look for something different.";
@@ -198,12 +201,18 @@ words! {
     Loss "loss" "Loss": Surprise,
         "One number that says how wrong the model is on some data; lower is better."
         "Here it is cross-entropy, averaged over all guesses.";
+    Lstm "lstm" "LSTM": Cell,
+        "Long short-term memory, a recurrent cell with a second state, the cell state, that is guarded by gates."
+        "The forget gate says how much of it stays, the input gate how much is added, and the output gate how much is let out to the rest of the network.";
     Mask "mask" "Mask": Mask,
         "A table that says which tokens may be looked at from where."
         "A causal mask lets each token see itself and those before it, never those after it.";
     MatrixProduct "matrix-product" "Matrix product": Dot,
         "A table of inner products: every row of the first matrix with every column of the second."
         "Nearly all the work of a neural network is in matrix products, and graphics processors are built for them.";
+    MinP "min-p" "Min p": MinP,
+        "A way to cut off improbable tokens before one is drawn: a token stays if its probability is at least p times the largest one."
+        "If p is 0.1 and the most probable token has 50%, all tokens with 5% or more stay.";
     MultiHead "multi-head-attention" "Multi-head attention": Mix,
         "Several attentions side by side, each with narrower queries, keys and values of its own, all made \
          from the whole vector, and joined at the end."
@@ -295,6 +304,12 @@ words! {
     Token "token" "Token": Token,
         "One of the pieces a text is cut into for a model: a character, part of a word, or a word."
         "In most chapters here each token is one character.";
+    TopK "top-k" "Top k": TopK,
+        "A way to cut off improbable tokens before one is drawn: only the k most probable ones stay, scaled to add up to 1 again."
+        "It keeps the same number whether the model is sure or not, and with k = 1 nothing is left to chance.";
+    TopP "top-p" "Top p": TopP,
+        "A way to cut off improbable tokens before one is drawn: the most probable ones stay, just enough of them for their probabilities to reach p together."
+        "Those that stay are the nucleus, hence the other name, nucleus sampling; they are few where the model is sure, and many where it is not.";
     Unit "unit" "Unit",
         "One number of a layer, computed again for each input."
         "A layer of 32 units puts out a row of 32 numbers.";

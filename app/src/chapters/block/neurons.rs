@@ -66,7 +66,7 @@ pub fn view(page: Page) -> AnyView {
             let off = n.after.iter().filter(|after| after.abs() < 1e-3).count();
             Some(view! {
                 <span data-testid="block-off" data-value=off.to_string()>
-                    {format!("Silent at this position, with an output of less than 0.001: {off} of {} neurons. ", n.after.len())}
+                    {format!("Silent at this position, with an output between −0.001 and 0.001: {off} of {} neurons. ", n.after.len())}
                 </span>
                 {forms.map(|forms| view! {
                     <span data-testid="block-forms" data-value=forms.to_string()>

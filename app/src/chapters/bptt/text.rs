@@ -109,7 +109,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A second way back",
-            text: "Two newer networks, LSTM and GRU, read the same letters. The LSTM has a second memory, the \
+            text: "Two newer networks, [LSTM](lstm) and [GRU](gru), read the same letters. The LSTM has a second memory, the \
                    [cell](#cell cell). Straight back along it, each step multiplies the gradient by a gate, \
                    which can stay near 1. {along-open} The next chapter builds this network.\n\n\
                    ! [Choose “All three”](>control-bptt-shown): which curve stays highest at the letter?\n\n\

@@ -82,8 +82,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Cut the tail",
-            text: "Tiny shares let in absurd tokens. **Top k** keeps the k largest. **Top p** takes \
-                   the largest until they add up to p. **Min p** keeps shares of at least p times the largest. Now \
+            text: "Tiny shares let in absurd tokens. [Top k](top-k) keeps the k largest. [Top p](top-p) takes \
+                   the largest until they add up to p. [Min p](min-p) keeps shares of at least p times the largest. Now \
                    {kept} of {known} are left, scaled to 100%.\n\n\
                    ! [Drag top k](>control-topk) to 5, then try top p: which bars grow?\n\n\
                    + Why three rules?\n\n\

@@ -144,7 +144,7 @@ pub fn Check(gates: Gates) -> impl IntoView {
     let answered = use_shut(gates, gate, units);
     let question = Signal::derive(move || {
         format!(
-            "Hold the {} of one of these units shut at every character of the string on the stage. Which one \
+            "Hold the {} of one of these units shut at every character of the string in the figure. Which one \
              costs the model most?",
             gate().label()
         )

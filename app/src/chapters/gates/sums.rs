@@ -173,7 +173,7 @@ fn gate_line(sum: &GateSum, cell: CellChoice) -> AnyView {
         <ul class="gates-terms" data-testid="gates-terms">
             <li>
                 "W x: " <span class="role-weight">{three(sum.weight)}</span>
-                {format!(" (the row of W for this character), + b = {}", three(sum.bias))}
+                {format!(" (the row of W for this character); bias b: {}", three(sum.bias))}
             </li>
             {sum.terms.iter().map(|t| product(t, letter)).collect_view()}
             {others}

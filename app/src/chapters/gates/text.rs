@@ -22,7 +22,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "",
             text: "How could a network hold on to something it read long ago? In 1997 Hochreiter and Schmidhuber \
-                   gave the RNN a second state, and doors to guard it: **long short-term memory**, or **LSTM**.\n\n\
+                   gave the RNN a second state, and doors to guard it: **long short-term memory**, or [LSTM](lstm).\n\n\
                    After every character, this one must say how many brackets are open. Nobody told it how.\n\n\
                    ! Which rows’ colors follow the line “open” above them? [Click one](>gates-cells-cells).",
             set: |_| {},
@@ -106,7 +106,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Two gates can be enough",
-            text: "In 2014 Cho and others built a simpler cell, later named **gated recurrent unit** (**GRU**), \
+            text: "In 2014 Cho and others built a simpler cell, later named **gated recurrent unit** ([GRU](gru)), \
                    with no [cell state](cell-state). Its [update gate](#update-gate weight) z is the share of the \
                    old [hidden state](hidden-state) h that stays. The rest is a candidate n, made from h. {framed-gru} \
                    {way-gru}\n\n\

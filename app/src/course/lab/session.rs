@@ -189,8 +189,8 @@ impl Lab {
         }
         if step < warm && self.warms && !is_given {
             self.take_steps(warm - step);
+            self.questions.goal.set(warm);
         }
-        self.questions.goal.set(goal);
     }
 
     /// The first of what the engine had not answered, and whether nothing is left of that.

@@ -28,11 +28,8 @@ impl Toy {
             Self::Around => training::around(&mut pen, v[0], v[1] as i32),
             Self::Batch => batch(&mut pen, v[0] as usize),
             Self::Cell => {
-                let new = v[0] * 1.0 + v[1] * v[2];
-                pen.numbered(&[1.0, v[0], v[1] * v[2], new], 2.0);
-                for (i, name) in ["c before", "f · c", "i · g", "c now"].into_iter().enumerate() {
-                    pen.text("middle", ((i as f64 + 0.5) * WIDTH / 4.0, 96.0), name);
-                }
+                let names = ["c before", "f · c", "i · g", "c now"];
+                let new = renewed(&mut pen, names, v[0], v[1] * v[2]);
                 format!("{} · 1 + {} · {} = {}", plain(v[0]), plain(v[1]), plain(v[2]), four(new))
             }
             Self::Clip => clip(&mut pen, v[0], v[1]),
@@ -56,6 +53,12 @@ impl Toy {
             Self::Gelu => {
                 training::bend(&mut pen, "GELU", training::gelu, training::gelu_slope(v[0]), v[0])
             }
+            Self::Gru => {
+                let share = round(1.0 - v[0]);
+                let names = ["h before", "z · h", "(1 − z) · n", "h now"];
+                let new = renewed(&mut pen, names, v[0], share * v[1]);
+                format!("{} · 1 + {} · {} = {}", plain(v[0]), plain(share), plain(v[1]), four(new))
+            }
             Self::Hidden => hidden(&mut pen, v[0]),
             Self::KvCache => writing::computed(&mut pen, v[0] as u32),
             Self::Line => {
@@ -73,6 +76,7 @@ impl Toy {
                 format!("Logits {} and 0: a has probability {}", plain(v[0]), four(p[0]))
             }
             Self::Mask => mask(&mut pen, v[0] as usize),
+            Self::MinP => writing::min_p(&mut pen, v[0]),
             Self::Mix => {
                 let p = softmax(v);
                 let mixed = p[0] * 1.0 + p[1] * 5.0 + p[2] * 9.0;
@@ -213,6 +217,8 @@ impl Toy {
                 let plural = if cut.len() == 1 { "token" } else { "tokens" };
                 format!("{}: {} {plural}", kinds[v[0] as usize], cut.len())
             }
+            Self::TopK => writing::top_k(&mut pen, v[0] as usize),
+            Self::TopP => writing::top_p(&mut pen, v[0]),
             Self::Vocabulary => vocabulary(&mut pen, v[0] as usize),
             Self::Window => window_of(&mut pen, v[0] as usize),
         };
@@ -243,6 +249,16 @@ pub(super) fn shares(pen: &mut Pen, names: &[&str], p: &[f64]) {
     let rows: Vec<_> =
         names.iter().zip(p).zip(&numbers).map(|((n, p), t)| (*n, *p, &**t)).collect();
     pen.bars(&rows, 1.0);
+}
+
+/// A state of 1, what is kept of it, what is added, and the state that comes of it, which is the answer.
+fn renewed(pen: &mut Pen, names: [&str; 4], kept: f64, added: f64) -> f64 {
+    let new = round(kept + added);
+    pen.numbered(&[1.0, kept, added, new], 2.0);
+    for (i, name) in names.into_iter().enumerate() {
+        pen.text("middle", ((i as f64 + 0.5) * WIDTH / 4.0, 96.0), name);
+    }
+    new
 }
 
 /// A curve between two levels, with a point and the tangent there.

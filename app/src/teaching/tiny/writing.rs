@@ -1,8 +1,8 @@
 //! The figures of words about a model that writes.
 
 use super::{
-    super::pen::{Pen, WIDTH},
-    pictures::{TEXT, plain, visible},
+    super::pen::{Pen, WIDTH, four},
+    pictures::{TEXT, plain, round, shares, visible},
 };
 
 /// The characters that are still seen where the next one is written.
@@ -38,6 +38,34 @@ pub(super) const MOST: u32 = 24;
 /// With a cache each token's is computed once; without it, at each token all so far.
 fn keys(tokens: u32) -> (u32, u32) {
     (tokens, (1..=tokens).sum())
+}
+
+/// What a model gives its tokens, the most probable first.
+const GIVEN: [f64; 5] = [0.5, 0.25, 0.15, 0.07, 0.03];
+/// Sums and sliders are as exact as that.
+const NEAR: f64 = 1e-6;
+
+pub(super) fn top_k(pen: &mut Pen, k: usize) -> String {
+    cut(pen, |i, _| i < k)
+}
+
+pub(super) fn top_p(pen: &mut Pen, p: f64) -> String {
+    cut(pen, |_, before| before + NEAR < p)
+}
+
+pub(super) fn min_p(pen: &mut Pen, p: f64) -> String {
+    cut(pen, |i, _| GIVEN[i] + NEAR >= p * GIVEN[0])
+}
+
+/// The shares of those that stay; which these are is asked by place, and by what those before have in all.
+fn cut(pen: &mut Pen, stays: impl Fn(usize, f64) -> bool) -> String {
+    let kept = (0..GIVEN.len()).filter(|&i| stays(i, GIVEN[..i].iter().sum())).count();
+    let sum: f64 = GIVEN[..kept].iter().sum();
+    let after = |i: usize| if i < kept { GIVEN[i] / sum } else { 0.0 };
+    let names = ["a: 0.5", "b: 0.25", "c: 0.15", "d: 0.07", "e: 0.03"];
+    shares(pen, &names, &core::array::from_fn::<_, 5, _>(after));
+    let stay = if kept == 1 { "stays" } else { "stay" };
+    format!("{kept} of 5 tokens {stay}: a has 0.5 / {} = {}", plain(round(sum)), four(after(0)))
 }
 
 #[cfg(test)]
