@@ -104,7 +104,7 @@ test("the mean of a gate in the text is that of the row on show", async (t) => {
   await eventually(async () => (await byId(page, "figure-gates-cells").textContent()).startsWith("f, "));
   const said = () => page.locator(".beat-on").textContent();
   await eventually(async () => /In this row, f is [\d.]+\d on average/.test(await said()));
-  const [, unit, mean] = (await said()).match(/The framed row is unit (\d+), .* f is ([\d.]+\d) on average/);
+  const [, unit, mean] = (await said()).match(/The framed row is unit (\d+): .* f is ([\d.]+\d) on average/);
   const row = (await exported(page, "gates-cells")).values[Number(unit) - 1];
   assert(Math.abs(row.reduce((a, b) => a + b) / row.length - Number(mean)) < 0.0006, `${mean} of ${row}`);
 });
