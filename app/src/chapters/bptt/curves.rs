@@ -270,7 +270,11 @@ pub fn accuracy_said(flow: &Flow) -> String {
         return "The first curves appear at step 50.".into();
     };
     let is_chance = rnn.max(lstm).max(gru) < of.chance + BETTER;
-    let still = if is_chance { " So few tries decide each point that such differences may be due to chance." } else { "" };
+    let still = if is_chance {
+        " So few tries decide each point that such differences may be due to chance."
+    } else {
+        ""
+    };
     format!(
         "After {} steps, at a gap of {gap}, the RNN is right {:.0}% of the time, the LSTM {:.0}% and \
          the GRU {:.0}%. Pure guessing is right {:.0}% of the time.{still}",
