@@ -46,7 +46,7 @@ test("forward, loss and gradients agree with the CPU to 1e-4; models of two kind
   assert(differences.every((difference) => difference <= 1e-4), details);
   await page.keyboard.press("Escape");
 
-  await sameSteps(t, page, `${WIDE}${OTHER}`);
+  await sameCell(t, page, await sameLosses(t, page, `${WIDE}${OTHER}`));
 
   await openSettings(page);
   await byId(page, "architecture").locator("summary").click();
@@ -57,7 +57,7 @@ test("forward, loss and gradients agree with the CPU to 1e-4; models of two kind
   await numberUntil(page, "loss-step", (step) => step === 0, "0");
   await closeSettings(page);
   assert.equal(await byId(page, "device-badge").getAttribute("data-device"), "webgpu");
-  await sameSteps(t, page, WIDE);
+  await sameLosses(t, page, WIDE);
 });
 
 /** Of a cell of the attention figure: query · key, weight, and a value's way into the output. */
@@ -74,11 +74,8 @@ async function cell(page) {
   return [...(await Promise.all(parts)), ...output].map(Number);
 }
 
-/**
- * The first steps of the GPU's page have the losses that the CPU has with the same settings, and
- * attention has the same numbers inside after them.
- */
-async function sameSteps(t, page, settings) {
+/** The first steps of the GPU's page have the losses of the CPU with the same settings, whose page it returns. */
+async function sameLosses(t, page, settings) {
   const losses = async (page) => {
     const seen = [];
     for (let step = 1; step <= 3; step++) {
@@ -96,6 +93,11 @@ async function sameSteps(t, page, settings) {
   for (const [i, loss] of gpu.entries()) {
     assert(Math.abs(loss - cpu[i]) <= 2e-4 * cpu[i], `step ${i + 1}: GPU ${loss}, CPU ${cpu[i]}`);
   }
+  return other;
+}
+
+/** After these steps attention has the same numbers inside, too. */
+async function sameCell(t, page, other) {
   const [inside, expected] = [await cell(page), await cell(other)];
   t.diagnostic(`a cell: GPU ${inside}, CPU ${expected}`);
   for (const [i, number] of inside.entries()) {

@@ -29,7 +29,7 @@ pub const SCRIPT: Script = Script {
                    its [key](key) [k](#k key) how it is found, and its [value](value) [v](#v value) what it hands \
                    over. The [inner product](inner-product) of q and k is their score, and \
                    [softmax](softmax) turns scores into shares.\n\n\
-                   ! Find q × k’s strongest cell, then press an arrow button: what does its neighbor score?\n\n\
+                   ! Find q × k’s strongest cell, then press an arrow button.\n\n\
                    + How can “who” find “fox”?\n\n\
                    If its query fits the key of “fox,” it gets a large share of the value of “fox.” Here each \
                    token is a single character, so no token is a whole word: in layer 1 a token knows only its \
