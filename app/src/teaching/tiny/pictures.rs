@@ -1,5 +1,7 @@
 //! What each tiny figure draws and says.
 
+use unroll_protocol::gpt::Sampling;
+
 use crate::figures::decimals;
 
 use super::{
@@ -76,7 +78,10 @@ impl Toy {
                 format!("Logits {} and 0: a has probability {}", plain(v[0]), four(p[0]))
             }
             Self::Mask => mask(&mut pen, v[0] as usize),
-            Self::MinP => writing::min_p(&mut pen, v[0]),
+            Self::MinP => {
+                let min_p = writing::least(v[0]);
+                writing::cut(&mut pen, Sampling { min_p, ..Sampling::PLAIN })
+            }
             Self::Mix => {
                 let p = softmax(v);
                 let mixed = p[0] * 1.0 + p[1] * 5.0 + p[2] * 9.0;
@@ -217,8 +222,14 @@ impl Toy {
                 let plural = if cut.len() == 1 { "token" } else { "tokens" };
                 format!("{}: {} {plural}", kinds[v[0] as usize], cut.len())
             }
-            Self::TopK => writing::top_k(&mut pen, v[0] as usize),
-            Self::TopP => writing::top_p(&mut pen, v[0]),
+            Self::TopK => {
+                let top_k = v[0] as u32;
+                writing::cut(&mut pen, Sampling { top_k, ..Sampling::PLAIN })
+            }
+            Self::TopP => {
+                let top_p = writing::least(v[0]);
+                writing::cut(&mut pen, Sampling { top_p, ..Sampling::PLAIN })
+            }
             Self::Vocabulary => vocabulary(&mut pen, v[0] as usize),
             Self::Window => window_of(&mut pen, v[0] as usize),
         };

@@ -1,5 +1,7 @@
 //! The figures of words about a model that writes.
 
+use unroll_protocol::gpt::{self, Sampling};
+
 use super::{
     super::pen::{Pen, WIDTH, four},
     pictures::{TEXT, plain, round, shares, visible},
@@ -45,27 +47,20 @@ const GIVEN: [f64; 5] = [0.5, 0.25, 0.15, 0.07, 0.03];
 /// Sums and sliders are as exact as that.
 const NEAR: f64 = 1e-6;
 
-pub(super) fn top_k(pen: &mut Pen, k: usize) -> String {
-    cut(pen, |i, _| i < k)
+/// A slider's p for a rule: what is at the edge stays.
+pub(super) fn least(p: f64) -> f32 {
+    (p - NEAR) as f32
 }
 
-pub(super) fn top_p(pen: &mut Pen, p: f64) -> String {
-    cut(pen, |_, before| before + NEAR < p)
-}
-
-pub(super) fn min_p(pen: &mut Pen, p: f64) -> String {
-    cut(pen, |i, _| GIVEN[i] + NEAR >= p * GIVEN[0])
-}
-
-/// The shares of those that stay; which these are is asked by place, and by what those before have in all.
-fn cut(pen: &mut Pen, stays: impl Fn(usize, f64) -> bool) -> String {
-    let kept = (0..GIVEN.len()).filter(|&i| stays(i, GIVEN[..i].iter().sum())).count();
-    let sum: f64 = GIVEN[..kept].iter().sum();
-    let after = |i: usize| if i < kept { GIVEN[i] / sum } else { 0.0 };
-    let names = ["a: 0.5", "b: 0.25", "c: 0.15", "d: 0.07", "e: 0.03"];
-    shares(pen, &names, &core::array::from_fn::<_, 5, _>(after));
-    let stay = if kept == 1 { "stays" } else { "stay" };
-    format!("{kept} of 5 tokens {stay}: a has 0.5 / {} = {}", plain(round(sum)), four(after(0)))
+/// What is left of the tokens and their shares, by the rules that every model here writes with.
+pub(super) fn cut(pen: &mut Pen, rules: Sampling) -> String {
+    let logits = GIVEN.map(|share| share.ln() as f32);
+    let left = gpt::shares(&logits, &rules).expect("finite logits have shares");
+    let left: Vec<f64> = left.into_iter().map(f64::from).collect();
+    let kept = left.iter().filter(|share| **share > 0.0).count();
+    shares(pen, &["a: 0.5", "b: 0.25", "c: 0.15", "d: 0.07", "e: 0.03"], &left);
+    let (stay, sum) = (if kept == 1 { "stays" } else { "stay" }, GIVEN[..kept].iter().sum());
+    format!("{kept} of 5 tokens {stay}: a has 0.5 / {} = {}", plain(round(sum)), four(left[0]))
 }
 
 #[cfg(test)]
