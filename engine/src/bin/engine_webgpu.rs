@@ -9,8 +9,8 @@ unsafe extern "C" {
 #[cfg(target_arch = "wasm32")]
 fn main() {
     // CubeCL's compiler registers its operations in static constructors. Where nothing calls them by name, the
-    // linker takes the module for a program without a beginning and has each call from JavaScript run all of
-    // them first: then most of a training step goes into them.
+    // linker takes the module for a command, whose exports each run all of them first: then most of a training
+    // step goes into them.
     // SAFETY: this is the first thing that runs, and it runs once.
     unsafe { __wasm_call_ctors() };
     unroll_engine::host::report_panics();

@@ -271,7 +271,7 @@ pub fn accuracy_said(flow: &Flow) -> String {
     };
     let is_chance = rnn.max(lstm).max(gru) < of.chance + BETTER;
     let still = if is_chance {
-        " So few tries decide each point that such differences may be due to chance."
+        " Each point rests on so few tries that such differences may be due to chance."
     } else {
         ""
     };

@@ -115,7 +115,10 @@ pub fn framed(gates: Gates, keeper: Quantity) -> String {
                 three(*means.get(unit)?)
             ),
         };
-        Some(format!("The framed row is {name}: its correlation with the depth is {r}, where 1 is perfect. {average}"))
+        Some(format!(
+            "The framed row is {name}: its correlation with the depth is {r}, where 1 is perfect. \
+             {average}"
+        ))
     });
     framed.flatten().unwrap_or_default()
 }

@@ -107,7 +107,7 @@ pub const SCRIPT: Script = Script {
             text: "To write, the network draws a character and then reads it, as if you had written it. An LSTM, \
                    a cell from a later chapter, writes too. At place {odd}, one odd character is forced on \
                    both.\n\n\
-                   ! The draws stay the same: whatever is underlined comes from it. Does either text find its way back?\n\n\
+                   ! Nothing else differs: that character caused all that is underlined. Does either text find its way back?\n\n\
                    + What becomes of a mistake?\n\n\
                    Whatever the network writes becomes its past, mistakes included. A model that reads its own \
                    output is called [autoregressive](autoregressive).\n\n\

@@ -187,10 +187,11 @@ impl Lab {
             self.run();
             return;
         }
-        if step < warm && self.warms && !is_given {
+        let leads = step < warm && self.warms && !is_given;
+        if leads {
             self.take_steps(warm - step);
-            self.questions.goal.set(warm);
         }
+        self.questions.goal.set(if leads { warm } else { 0 });
     }
 
     /// The first of what the engine had not answered, and whether nothing is left of that.
