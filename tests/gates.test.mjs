@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "./harness.mjs";
 
 import {
+  agreesInFrames,
   asNumber,
   atRest,
   byId,
@@ -153,6 +154,19 @@ test("a click opens the full arithmetic, which multiplies out", async (t) => {
   await openView(page, "units");
   await byId(page, "gates-sums-close").click();
   await pinned.waitFor({ state: "detached" });
+});
+
+test("while it trains, the circuit has the numbers of the sums beside it", async (t) => {
+  const page = await open(t, "&gates-unit=4&gates-at=8");
+  await openView(page, "circuit");
+  await byId(page, "gates-made").waitFor();
+  await byId(page, "train-toggle").click();
+  await numberUntil(page, "loss-step", (step) => step >= 320, "training");
+  await agreesInFrames(t, page, () => {
+    const after = (id) => document.querySelector(`[data-testid="${id}"]`).textContent;
+    const picture = [...document.querySelectorAll('[data-testid="gates-circuit-picture"] text')].map((text) => text.textContent);
+    return [picture.find((text) => text.startsWith("c = ")).slice(4), after("gates-made").split(" = ").at(-1)];
+  });
 });
 
 test("every view has its tab and its living figure", async (t) => {

@@ -78,7 +78,8 @@ async function awhile(page) {
 
 /** Opens `address`, and trains without end once it `isReady` and rests. */
 async function training(t, address, isReady = (page) => live(page, "attention")) {
-  const page = await site.open(t, address, { init: [keepQuestions, QUESTIONS] });
+  // One step: those that a chapter takes by itself would be waited for.
+  const page = await site.open(t, `${address}&step=1`, { init: [keepQuestions, QUESTIONS] });
   // A question of the story that is in sight asks the model for its answer, whatever the view.
   await page.addStyleTag({ content: ".course-check { display: none; }" });
   await isReady(page);

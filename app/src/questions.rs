@@ -11,12 +11,12 @@ use unroll_protocol::{Ask, Command, Packed, Recorded, RunState, study::heads::He
 
 use crate::{
     controls::use_timer,
-    figures::{Sight, clock, count_training, rest_left, time_frame},
+    figures::{Sight, clock, count_training, rest_left, show_in_frame},
     reactive::{effect, memo},
 };
 
-/// While training, the same question is asked no more often than this: the answers cost time that
-/// training could use, and no eye follows more.
+/// While training, standing questions are asked no more often than this, in milliseconds: the answers cost
+/// time that training could use, and no eye follows more.
 const PAUSE: f64 = 80.0;
 
 /// What an engine says to a question, with the step of the model that says it; or why it does not, as
@@ -40,6 +40,8 @@ pub struct Questions {
     write_state: WriteSignal<RunState>,
     /// Optimizer steps taken.
     pub step: RwSignal<u32>,
+    /// Some of these steps while it trains, see [`Self::due_step`].
+    paced: RwSignal<u32>,
     /// The moment that is looked at, by its step; `None` is the present.
     pub at: RwSignal<Option<u32>>,
     /// Heads that are switched off in the model that is asked, where it is the lab's.
@@ -91,6 +93,7 @@ impl Questions {
             state,
             write_state,
             step: RwSignal::new(0),
+            paced: RwSignal::new(0),
             at: RwSignal::new(None),
             off: Signal::stored(Vec::new()),
             goal: RwSignal::new(0),
@@ -106,6 +109,22 @@ impl Questions {
             questions.generation.track();
             if questions.alive.get() {
                 questions.tell(&Command::Budget(megabytes));
+            }
+        });
+        let timer = use_timer();
+        let since = StoredValue::new(f64::NEG_INFINITY);
+        let pace = move || {
+            since.try_set_value(clock());
+            questions.paced.try_update(|paced| *paced = questions.step.get_untracked());
+        };
+        effect(move || {
+            questions.step.track();
+            let wait = (PAUSE - (clock() - since.get_value())).max(rest_left());
+            if state.get() == RunState::Paused || wait <= 0.0 {
+                timer.stop();
+                pace();
+            } else if !timer.is_running() {
+                timer.start(Duration::from_millis(wait.ceil() as u64), pace);
             }
         });
         // A twin may be ended while it trains.
@@ -125,6 +144,15 @@ impl Questions {
     /// The step that is looked at: the present one, or that of a moment. Tracks it.
     pub fn shown(self) -> u32 {
         self.at.get().unwrap_or_else(|| self.step.get())
+    }
+
+    /// The step that standing questions are due for: each one at rest; in training one now and then, the
+    /// same for all, so that what stands together on the page is of one step. Tracks it.
+    fn due_step(self) -> u32 {
+        match self.state.get() {
+            RunState::Paused => self.step.get(),
+            RunState::Running => self.paced.get(),
+        }
     }
 
     /// The engine trains or rests, after so many steps.
@@ -343,12 +371,11 @@ type When = (u32, bool);
 /// A question, and the heads that are off in the model it is about.
 type What = (Packed, Vec<HeadAt>);
 
-/// What was asked, of which model when in its training, and when.
+/// What was asked, of which model when in its training.
 #[derive(Default)]
 struct Asked {
     last: Option<(What, u32, When)>,
     open: Option<u32>,
-    at: f64,
 }
 
 /// A standing question; `trained` is whether the answer changes as the model is trained. `show`
@@ -371,27 +398,29 @@ fn use_standing(
         let question = question.get().filter(|_| asking)?;
         let when = follows.get().then(|| match questions.at.get() {
             Some(step) => (step, true),
-            None => (questions.step.get(), false),
+            None => (questions.due_step(), false),
         });
         Some(((question, questions.off.get()), questions.generation.get(), when))
     });
     let asked = StoredValue::new_local(Asked::default());
     let again = RwSignal::new(0u32);
-    let timer = use_timer();
-    let take: Taker = Rc::new(move |said| {
+    let take = move |said: Said| {
         let last = asked.try_update_value(|asked| {
             asked.open = None;
             asked.last.as_ref().map(|last| last.1)
         });
         if let Some(said) = said {
             let shown = said.and_then(|(_, packed)| {
-                time_frame();
                 of.try_set(last.flatten());
                 show(&packed)
             });
             problem.try_set(shown.err());
         }
         again.try_update(|again| *again += 1);
+    };
+    let take: Taker = Rc::new(move |said| {
+        let take = take.clone();
+        show_in_frame(move || take(said));
     });
     effect(move || {
         again.track();
@@ -399,24 +428,7 @@ fn use_standing(
         if asked.with_value(|asked| asked.open.is_some()) {
             return;
         }
-        let (answers, only_step, since) = asked.with_value(|asked| {
-            let last = asked.last.as_ref();
-            let only_step = last.is_some_and(|last| (&last.0, last.1) == (&now.0, now.1));
-            (answers(last, &now), only_step, clock() - asked.at)
-        });
-        if answers {
-            return;
-        }
-        // No figure shows an answer while it rests.
-        let wait = (PAUSE - since).max(rest_left());
-        let looks_back = now.2.is_some_and(|when| when.1);
-        if only_step && !looks_back && wait > 0.0 {
-            // Each step comes by here; the first one has set the clock.
-            if !timer.is_running() {
-                timer.start(Duration::from_millis(wait.ceil() as u64), move || {
-                    again.try_update(|again| *again += 1);
-                });
-            }
+        if asked.with_value(|asked| answers(asked.last.as_ref(), &now)) {
             return;
         }
         let (question, generation, when) = now;
@@ -424,8 +436,7 @@ fn use_standing(
             when.unwrap_or_else(|| untrack(|| (questions.shown(), questions.at.get().is_some())));
         let id = questions.ask(question.0.clone(), take.clone());
         asked.update_value(|asked| {
-            let last = Some((question, generation, when));
-            *asked = Asked { last, open: Some(id), at: clock() };
+            *asked = Asked { last: Some((question, generation, when)), open: Some(id) };
         });
     });
     let behind = memo(move || {

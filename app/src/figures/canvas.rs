@@ -1,8 +1,9 @@
 //! What every figure needs of the browser: its size and pixel ratio, and one redraw a frame however
 //! often the data changes.
 
+use core::time::Duration;
 use std::{
-    cell::{Cell, OnceCell},
+    cell::{Cell, OnceCell, RefCell},
     sync::Arc,
 };
 
@@ -30,6 +31,10 @@ thread_local! {
     static RESTING: Cell<f64> = const { Cell::new(0.0) };
     /// When figures began to take over new data in this frame, if they did.
     static BEGUN: Cell<Option<f64>> = const { Cell::new(None) };
+    /// What is to change on the page in the next frame, see [`show_in_frame`].
+    static SHOWS: RefCell<Vec<Box<dyn FnOnce()>>> = const { RefCell::new(Vec::new()) };
+    /// Whether that is changing: texts and figures that follow from it do so in the same frame.
+    static SHOWING: Cell<bool> = const { Cell::new(false) };
     /// How many engines train: a twin's beside that of the run.
     static TRAINING: Cell<u32> = const { Cell::new(0) };
     /// Where text is drawn before it is copied to where it belongs.
@@ -76,6 +81,29 @@ pub fn time_frame() {
             let rest = (RESTING.get() - now).max(0.0) + REST * took;
             RESTING.set(now + rest.min(LONGEST_REST));
         }
+    });
+}
+
+/// In training, does `show` in the next frame, with whatever else is to be shown in it and whatever
+/// follows from that, so that two places never give one quantity two values; at once otherwise.
+pub fn show_in_frame(show: impl FnOnce() + 'static) {
+    let waiting = SHOWS.with_borrow(|shows| !shows.is_empty());
+    // What came first is shown first.
+    if !is_training() && !waiting {
+        return show();
+    }
+    SHOWS.with_borrow_mut(|shows| shows.push(Box::new(show)));
+    if waiting {
+        return;
+    }
+    request_animation_frame(|| {
+        time_frame();
+        SHOWING.set(true);
+        for show in SHOWS.take() {
+            show();
+        }
+        // What follows is computed in microtasks, so before this.
+        set_timeout(|| SHOWING.set(false), Duration::ZERO);
     });
 }
 
@@ -181,11 +209,7 @@ pub(super) struct NextFrame(StoredValue<Option<AnimationFrameRequestHandle>>);
 /// A next frame of the present owner, not asked for.
 pub(super) fn use_next_frame() -> NextFrame {
     let next = NextFrame(StoredValue::new(None));
-    on_cleanup(move || {
-        if let Some(Some(request)) = next.0.try_get_value() {
-            request.cancel();
-        }
-    });
+    on_cleanup(move || next.cancel());
     next
 }
 
@@ -198,6 +222,13 @@ impl NextFrame {
             }
         });
         self.0.try_set_value(request.ok());
+    }
+
+    /// Does it not.
+    fn cancel(self) {
+        if let Some(Some(request)) = self.0.try_update_value(Option::take) {
+            request.cancel();
+        }
     }
 
     pub(super) fn is_asked(self) -> bool {
@@ -227,12 +258,14 @@ where
             fresh.set_value(true);
             return;
         }
-        if next.is_asked() {
+        let with_others = SHOWING.get() && !frame_is_full();
+        if next.is_asked() && !with_others {
             return;
         }
-        if due_now {
+        if due_now || with_others {
             // In the frame still: what follows from it is drawn in it. Followed from here on; the
             // next change runs this again, which then waits for its frame.
+            next.cancel();
             time_frame();
             shown.set(source.get());
             due.update_untracked(|due| *due = false);

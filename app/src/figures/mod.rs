@@ -74,7 +74,7 @@ pub use attention::{
 pub use bars::{Bar, top_bars};
 pub use bars_figure::BarsFigure;
 pub use canvas::{
-    clock, count_training, hidden_canvas, next_frame, rest_left, time_frame, use_frame,
+    clock, count_training, hidden_canvas, next_frame, rest_left, show_in_frame, use_frame,
 };
 pub use curve::Curve;
 pub use download::hand_over;
