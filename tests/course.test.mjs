@@ -108,6 +108,10 @@ async function marked(page) {
   const pressed = asked.join("\n").match(/Press “([^”]+?)[.,]?”/)?.[1];
   const used = await beat(page).locator(".beat-do [data-asked]").evaluateAll((all) => all.map((part) => part.dataset.asked));
   for (const name of pressed ? [pressed, ...used] : used) await page.locator(`.stage [data-cue="${name}"]`).waitFor();
+  // The views that its words open are there, too.
+  for (const opener of await beat(page).locator("[data-opens]").all()) {
+    await byId(page, `view-${await opener.getAttribute("data-opens")}`).waitFor();
+  }
 }
 
 /** Goes through the beats of the chapter on show, with a presenter's keys. */
@@ -166,6 +170,29 @@ test("the button that a beat asks to press is marked until it is pressed, and Tr
   // What is pointed at is tinted.
   await page.mouse.move(0, 0);
   await eventually(async () => (await ground()) === quiet);
+});
+
+test("words of an ask open the view they name, keep the focus, and lead back", async (t) => {
+  const page = await site.open(t, "?chapter=heads&idea=8&step=1");
+  await opened(page, "heads");
+  const words = beat(page).locator(".beat-do [data-opens]");
+  const isOn = (view) => eventually(async () => (await byId(page, `view-${view}`).getAttribute("aria-selected")) === "true");
+  await isOn("heads");
+  await words.focus();
+  for (const [view, pressed] of [["numbers", "true"], ["heads", "false"]]) {
+    await page.keyboard.press("Enter");
+    await isOn(view);
+    assert.equal(await words.getAttribute("aria-pressed"), pressed);
+    assert(await words.evaluate((button) => button === document.activeElement), "the focus stays");
+    // Its tab is marked no more.
+    assert.equal(await page.locator('.stage [data-cue="Numbers"]').count(), 0);
+  }
+  // Of a beat that rests, they put it in focus first.
+  await page.keyboard.press("PageUp");
+  await page.locator('[data-testid="beat-7"][aria-current="step"]').waitFor();
+  await byId(page, "beat-8").locator("[data-opens]").click();
+  await page.locator('[data-testid="beat-8"][aria-current="step"]').waitFor();
+  await isOn("numbers");
 });
 
 test("a figure that a beat asks to use is marked until it is, and “?” lists the keys", async (t) => {

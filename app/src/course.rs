@@ -16,6 +16,7 @@ mod labs;
 mod list;
 mod machine_map;
 mod notebook;
+mod opener;
 mod play;
 mod print;
 mod progress;
@@ -45,6 +46,7 @@ pub use list::{
 pub use notebook::{Notebook, Numbers, notebook};
 #[cfg(test)]
 pub use notebook::{Origin, compose, question_for};
+pub use opener::opener;
 pub use progress::{Progress, storage, use_right};
 pub use provenance::{gpt_provenance, use_provenance, use_task_provenance};
 pub use run::{MOST_CURVES, Run};

@@ -205,6 +205,14 @@ impl Beats {
         }
     }
 
+    /// The view that the beat sets, as links name it. One that is not in focus comes to be.
+    pub(super) fn own_view(self, number: u32) -> String {
+        if self.number.get_untracked() != number {
+            self.show(number);
+        }
+        self.told.with_value(|told| told.view.clone())
+    }
+
     /// Whether the beat has a stage of its own.
     pub fn sets_stage(self, number: u32) -> bool {
         self.set_of(number).is_some()

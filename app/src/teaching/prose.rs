@@ -3,15 +3,15 @@
 //! `**bold**`, `*emphasis*` and `` `code` ``; `[shown](word)` opens the note of that word of the
 //! glossary, `[shown](#part role)` lights a part of the figure in its role's color, `{name}` stands
 //! for something live. `[shown](>id)` in what is asked is plain text, and marks what has that test id on the
-//! stage. An empty line begins a paragraph; one that holds nothing but something live is
-//! that. A paragraph that begins with `! ` asks for something to be done. One that begins with `+ ` is the label
+//! stage; `[shown](@view)` opens that view. An empty line begins a paragraph; one that holds nothing but
+//! something live is that. A paragraph that begins with `! ` asks for something to be done. One that begins with `+ ` is the label
 //! of a fold, and what follows is folded away under it. `@ ` begins a first paragraph that is not shown: it names
 //! what of the view the text speaks of, by its test id, which a view that scrolls brings into sight.
 //! Sentences stay whole in the page, so that a browser can translate them.
 
 use leptos::prelude::*;
 
-use crate::pointer::worded;
+use crate::{course::opener, pointer::worded};
 
 #[cfg(test)]
 use super::{Hue, Word};
@@ -42,6 +42,8 @@ enum Piece {
     Part(&'static str, &'static str, &'static str),
     /// Shown, and the test id of what it asks the learner to use.
     Asked(&'static str, &'static str),
+    /// Shown, and the view that it opens.
+    View(&'static str, &'static str),
     Live(&'static str),
 }
 
@@ -94,6 +96,7 @@ fn marked(text: &'static str) -> Option<(Piece, usize)> {
             Piece::Part(shown, part, role)
         }
         Some((">", id)) => Piece::Asked(shown, id),
+        Some(("@", view)) => Piece::View(shown, view),
         _ => Piece::Term(shown, of),
     };
     Some((piece, length))
@@ -141,7 +144,10 @@ fn together(pieces: Vec<Piece>) -> Vec<(Piece, &'static str)> {
     let mut all: Vec<(Piece, &'static str)> = Vec::new();
     for piece in pieces {
         let piece = match (all.last_mut(), piece) {
-            (Some((Piece::Term(..) | Piece::Part(..), after)), Piece::Plain(text)) => {
+            (
+                Some((Piece::Term(..) | Piece::Part(..) | Piece::View(..), after)),
+                Piece::Plain(text),
+            ) => {
                 let end = text.find(|c| !CLOSING.contains(&c)).unwrap_or(text.len());
                 *after = &text[..end];
                 Piece::Plain(&text[end..])
@@ -160,7 +166,7 @@ fn one(paragraph: &'static str, live: &[Live]) -> AnyView {
     if let ([Piece::Live(name)], false) = (&pieces[..], asks) {
         return of(name).into_any();
     }
-    // What is live parts the paragraph into stretches of plain markup.
+    // What is live, or opens a view, parts the paragraph into stretches of plain markup.
     let mut shown = Vec::new();
     let mut markup = String::new();
     for (piece, after) in together(pieces) {
@@ -168,6 +174,11 @@ fn one(paragraph: &'static str, live: &[Live]) -> AnyView {
             Piece::Live(name) => {
                 shown.push(stretch(core::mem::take(&mut markup)));
                 shown.push(of(name).into_any());
+            }
+            Piece::View(words, view) => {
+                shown.push(stretch(core::mem::take(&mut markup)));
+                let words = opener(worded(words).into_owned(), view);
+                shown.push(view! { <span class="unbroken">{words}{after}</span> }.into_any());
             }
             other if after.is_empty() => write(other, &mut markup),
             // A browser may break the line after a button.
@@ -198,7 +209,7 @@ fn stretch(markup: String) -> AnyView {
 /// Adds a piece that is not live, as markup. The texts are ours, but may hold a `<`.
 fn write(piece: Piece, markup: &mut String) {
     let (before, text, after) = match piece {
-        Piece::Plain(text) | Piece::Live(text) => (String::new(), text, ""),
+        Piece::Plain(text) | Piece::Live(text) | Piece::View(text, _) => (String::new(), text, ""),
         Piece::Bold(text) => ("<strong>".into(), text, "</strong>"),
         Piece::Emphasis(text) => ("<em>".into(), text, "</em>"),
         Piece::Code(text) => (r#"<code translate="no">"#.into(), text, "</code>"),
@@ -253,7 +264,7 @@ pub fn plain(text: &'static str) -> (String, Vec<Word>) {
                 assert!(Hue::named(role).is_some(), "no role {role}: {text}");
                 read.push_str(text);
             }
-            Piece::Asked(text, _) => read.push_str(text),
+            Piece::Asked(text, _) | Piece::View(text, _) => read.push_str(text),
         }
     }
     (read, words)
@@ -302,6 +313,10 @@ mod tests {
             ]
         );
         assert_eq!(pieces("[Drag](>plane) it."), [Asked("Drag", "plane"), Plain(" it.")]);
+        assert_eq!(
+            together(pieces("[Open it](@heads). Go.")),
+            [(View("Open it", "heads"), "."), (Plain(" Go."), "")]
+        );
         assert_eq!(pieces("2 * 3 [see"), [Plain("2 * 3 [see")]);
         assert_eq!(pieces("*not* {"), [Emphasis("not"), Plain(" {")]);
         assert_eq!(pieces(""), []);

@@ -77,7 +77,7 @@ pub const SCRIPT: Script = Script {
                    one letter is hidden. The percentage to the right of each name is measured on [held-out \
                    text](held-out){filled}.\n\n\
                    ! [Press any letter](>birnn-row-inputs) to hide it instead, and compare the guesses.\n\n\
-                   {telling} The view “Guess” lets you guess first.\n\n\
+                   {telling} [Open the view “Guess”](@guess) to guess first.\n\n\
                    + Who trained a model this way?\n\n\
                    In 2018 Devlin and others trained a model called BERT on hidden words.",
             set: |link| (link.birnn.task, link.birnn.delay) = (TaskChoice::Fill, 0),

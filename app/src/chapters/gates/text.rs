@@ -37,7 +37,7 @@ pub const SCRIPT: Script = Script {
                    + How well does a unit count?\n\n\
                    How well a unit follows is measured by its [correlation](correlation) r with the depth. At 1 it \
                    follows exactly, at −1 exactly upside down, and at 0 not at all. {best}\n\n\
-                   In the view “Every unit,” each row is a unit. A color that runs on to the right is memory.",
+                   In the [view “Every unit,”](@units) each row is a unit. A color that runs on to the right is memory.",
             set: |link| {
                 set(link, |_| ());
                 link.view = "counts".into();
@@ -114,7 +114,7 @@ pub const SCRIPT: Script = Script {
                    + The other gate, and how long a memory lasts\n\n\
                    The rest of h, the share 1 − z, comes from n. The [reset gate](#reset-gate key) r says how much of \
                    the old h goes into n.\n\n\
-                   In the view “Memory,” a memory’s length is the number of steps until less than 37% of a small \
+                   In the [view “Memory,”](@memory) a memory’s length is the number of steps until less than 37% of a small \
                    change is left. By z alone, that is 10 steps where z is always 0.9, and a single step where z is \
                    always 0.3. {memory}",
             set: |link| {

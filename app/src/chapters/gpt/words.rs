@@ -54,9 +54,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What one step learns from",
             text: "Each training step takes a few stretches of text from random places: a [batch](batch). Each row \
-                   here is one such stretch, one [block size](block-size) long. The stronger a cell’s color, the more probable \
-                   the model found the next token.\n\n\
-                   ! Train for a minute: where in a row is the curve of the [loss](loss) highest?\n\n\
+                   here is one stretch, one [context window](context-window) (or [block size](block-size)) long. The \
+                   stronger a cell’s color, the more probable the model found the next token.\n\n\
+                   ! Train for a minute: where in a row is the [loss](loss) curve highest?\n\n\
                    + How many examples are in a row?\n\n\
                    At every token the model has to guess the next one, so a row holds as many examples as it has \
                    tokens. Press a row to read them.",
@@ -79,8 +79,7 @@ pub const SCRIPT: Script = Script {
             title: "How it writes",
             text: "It draws one token from its distribution, puts it after the text, and reads again. So it reads \
                    its own writing: it is [autoregressive](autoregressive), and one odd choice can lead it astray. \
-                   It sees only its [context window](context-window), here one block size, and forgets anything \
-                   earlier.",
+                   It sees only what fits its context window, and forgets anything earlier.",
             set: |link| link.view = "writing".into(),
             asks: &["gpt-write", "gpt-which"],
         },
@@ -104,7 +103,7 @@ pub const SCRIPT: Script = Script {
     tries: &[
         Trial {
             text: "The twin reads byte pairs: pieces of words that it finds in the text. Train both. Which of the two \
-                   writes whole words first? The view “Loss” gives the twin’s loss per character.",
+                   writes whole words first? The [view “Loss”](@loss) gives the twin’s loss per character.",
             label: "Add a twin that reads byte pairs",
             id: "pairs",
             set: |link| {

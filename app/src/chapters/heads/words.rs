@@ -104,7 +104,7 @@ pub const SCRIPT: Script = Script {
             title: "A whole layer gone",
             text: "All heads of layer 1 are off. Those of layer 2 still look around, but no head below has \
                    gathered anything for them.\n\n\
-                   ! Find the cost of each head in the view “Numbers.” Do the four together cost as much as the sum?",
+                   ! [Open the view “Numbers”](@numbers) to find each head’s cost. Do the four together cost as much as the sum?",
             set: |link| {
                 link.view = "heads".into();
                 link.many_heads.switching = true;

@@ -107,7 +107,7 @@ pub const SCRIPT: Script = Script {
             text: "The original transformer translates (here it reverses “said”), so it has two towers: one reads, \
                    one writes. A GPT keeps only the one that writes, and drops its cross-attention. Each drawing \
                    reads from the bottom up, and marks what was new at the time.\n\n\
-                   ! Go back through the tabs to the simple [recurrent](recurrence) network.",
+                   ! Go back through the tabs, or straight to the [simple RNN](@elman).",
             set: |link| link.view = "transformer".into(),
             asks: &[],
         },

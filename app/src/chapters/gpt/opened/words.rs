@@ -30,7 +30,7 @@ pub const SCRIPT: Script = Script {
                    ! Press a few heads: do they look at different tokens?\n\n\
                    + How does a head know where a token stands?\n\n\
                    The model learned a vector for each position, and adds it to the token’s [embedding](embedding). In \
-                   GPT-2, nearby positions have similar vectors. To see this, choose “Positions” in the view “Head jobs.”",
+                   GPT-2, nearby positions have similar vectors. To see this, choose “Positions” in the [view “Head jobs”](@jobs).",
             set: |_| {},
             asks: &[],
         },
@@ -38,7 +38,7 @@ pub const SCRIPT: Script = Script {
             title: "Where spare weight goes",
             text: "Each small picture is one head. How many have a column of strong color at the left? Such a head \
                    puts most of its weight on the first token.\n\n\
-                   ! Change the sentence in the view “Attention”: does the column stay?\n\n\
+                   ! [Open the view “Attention”](@attention) and change the sentence: does the column stay?\n\n\
                    + Why the first token?\n\n\
                    The weights of a row add up to 1, so a head must put them somewhere, even when no token is of \
                    use. That is how Xiao and others (2023) explain why large models look so much at the first few \
@@ -119,7 +119,7 @@ pub const SCRIPT: Script = Script {
         },
         Trial {
             text: "A line of nonsense comes twice, but the second time its last word is missing. Choose the last “under”: \
-                   does the model expect “chair”? After which block? Then open the view “Head jobs” and press the \
+                   does the model expect “chair”? After which block? Then [open the view “Head jobs”](@jobs) and press the \
                    strongest induction head: does it look from “under” to “chair”?",
             label: "Write this line",
             id: "opened-twice",
