@@ -70,7 +70,7 @@ test("a cell says how often one character followed another", async (t) => {
   const said = await readout.textContent();
   const [, count, total, share] = said.match(/came (\d+) of (\d+) times: (0|\d\.\d+)/);
   assert(Math.abs(Number(share) - count / total) < 1e-4, said);
-  assert.match(said, /Trained [\d.]+, gradient −?[\d.]+/);
+  assert.match(said, /Trained [\d.]+(, logit −?[\d.]+)?, gradient −?[\d.]+/);
 
   // Picked, its arithmetic multiplies out.
   await page.keyboard.press("Enter");

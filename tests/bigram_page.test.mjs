@@ -132,9 +132,9 @@ test("on a phone a pair is chosen from lists, what it says is in sight, and one 
   const scrollers = await page.locator(".view *").evaluateAll((all) =>
     all.filter((e) => e.scrollHeight > e.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(e).overflowY)).map((e) => e.className));
   assert.deepEqual(scrollers, []);
-  // Cells of all characters would be too small for a finger; one that is rare is among them once it is chosen.
+  // Of all characters there are those whose names have a line each; one that is rare is among them once it is chosen.
   const labels = async () => (await exported(page, "bigram-matrix")).axes[0].labels;
-  assert.equal((await labels()).length, 20);
+  assert((await labels()).length >= 12 && (await labels()).length <= 20, `${await labels()}`);
   await byId(page, "control-bigram-row").selectOption({ label: "‘z’" });
   await eventually(async () => (await labels()).includes("z"));
 });

@@ -98,9 +98,26 @@ test("each term's size in the stream, and its contributions add up to the chosen
     .evaluateAll((cells) => cells.map((cell) => Number(cell.getAttribute("data-value"))));
   assert.equal(products.length, 24);
   near(products.reduce((a, b) => a + b, 0), await value(page, "block-total"), 1e-6, "24 products");
+  // Six in sight, the largest first, and the rest in one; as written they add up to the last digit.
+  const panel = byId(page, "block-arithmetic");
+  const written = async (cells) => (await cells.allTextContents()).map((text) => Math.round(1000 * Number(text.trim().replace("−", "-"))));
+  const sum = (all) => all.reduce((a, b) => a + b, 0);
+  const all = await written(panel.locator('[data-part="block-product"]'));
+  const visible = await written(panel.locator('[data-part="block-product"]:visible'));
+  const [rest, total] = [await written(byId(page, "block-rest")), await written(byId(page, "block-total"))];
+  assert.deepEqual(visible, all.slice(0, 6));
+  assert(products.every((part, i) => i === 0 || Math.abs(part) <= Math.abs(products[i - 1])));
+  assert.deepEqual([sum(visible) + rest[0], sum(all.slice(6))], [total[0], rest[0]]);
+  // What is folded away stays open for the next term.
+  for (const fold of ["block-others", "block-factors"]) {
+    assert(await byId(page, fold).locator("summary ~ *").isHidden());
+    await byId(page, fold).locator("summary").click();
+  }
   // The term below it, and back.
   await byId(page, "block-arithmetic-next").click();
   await eventually(async () => /attention 2 adds/.test(await byId(page, "block-arithmetic").textContent()));
+  for (const part of ["block-mean", "block-deviation"]) assert(await byId(page, part).isVisible());
+  assert.equal(await panel.locator('[data-part="block-product"]:visible').count(), 24);
   await byId(page, "block-arithmetic-back").press("Enter");
   await eventually(() => parameter(page, "block-term") === "4");
   await byId(page, "block-arithmetic-close").click();

@@ -9,6 +9,7 @@ import {
   eventually,
   exported,
   live,
+  number,
   numberUntil,
   openSettings,
   openView,
@@ -65,6 +66,22 @@ async function slide(page, name, steps) {
 /** The decimals of a list of shown terms as whole numbers. */
 const whole = (text) => Number(text.replace("−", "-").replace("+", "").replace(".", ""));
 
+/** The story’s beat on the way back, and the rule beside the curve, say what the RNN’s share is now. */
+async function saysWhatIsTrue(page, wanted) {
+  const now = (await byId(page, "beat-3").textContent()).match(/At training step ([\d,]+), your RNN’s letter gets .+? the last step’s gradient: ([^.]+)\./);
+  const share = (await shares(page)).RNN;
+  assert.equal(Number(now[1].replace(",", "")), await number(page, "loss-step"));
+  const ends = ["it has vanished", "faint, but not gone", "it does not vanish", "it even grows"];
+  assert.equal(now[2], ends[[0.001, 0.1, 2, Infinity].findIndex((most) => share <= most)], `${share}`);
+  assert.match(now[2], wanted);
+  const rule = await byId(page, "bptt-in-words").textContent();
+  const [, , product, measured] = rule.match(/\d+\.\d\d/g).map(Number);
+  const holds = Math.abs(measured - product) <= 0.05 * product;
+  // As written they may be just within it.
+  if (Math.abs(Math.abs(measured - product) - 0.05 * product) > 0.01) assert.match(rule, holds ? /The rule holds here\.$/ : /The rule fails here\.$/);
+  assert.match(await byId(page, "bptt-rule").textContent(), /When does this rule hold\?/);
+}
+
 test("opens on a gradient that dies in the RNN and not along the LSTM's cell", async (t) => {
   const page = await open(t);
   const { RNN: rnn, "LSTM cell": cell } = await shares(page);
@@ -89,6 +106,7 @@ test("the task and a nudge come first, then the RNN’s curve alone, and formula
   const words = byId(page, "bptt-in-words").and(page.getByText(/^Share left per step/));
   const [size, slope, product] = (await words.textContent()).match(/\d+\.\d\d/g).map(Number);
   assert(Math.abs(size * slope - product) <= 0.0051, `${size} × ${slope} = ${product}`);
+  await saysWhatIsTrue(page, /vanished/);
 });
 
 test("both losses, each with its formula", async (t) => {
@@ -332,6 +350,10 @@ test("what the text says of the cell is of the networks with that bias; trained 
   // Live: the curves moved with the training.
   await openView(page, "norms");
   await eventually(async () => (await shares(page)).RNN > 1e-5);
+  // Nor does the text go on saying what was true before.
+  await byId(page, "beat-3").locator(".beat-title").click();
+  await eventually(async () => Object.keys(await shares(page)).join() === "RNN");
+  await saysWhatIsTrue(page, /faint|does not vanish|grows/);
 });
 
 test("each view's figure is live and whole", async (t) => {

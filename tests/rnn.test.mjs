@@ -112,7 +112,9 @@ test("the beat of the loop follows it once around for each character", async (t)
   const loop = byId(page, "rnn-loop");
   // The sentence before may be on its way still: it has no “b”.
   await loop.filter({ hasText: "t = 2" }).locator(".rnn-now", { hasText: "b" }).waitFor();
-  await loop.locator("text", { hasText: "t = 1 … 3" }).waitFor();
+  await loop.locator("text", { hasText: "t = 3" }).waitFor();
+  // Once around, it is back where it began.
+  await loop.locator("text", { hasText: "t = 1" }).waitFor();
   assert.equal(await loop.locator(".rnn-dot").count(), 0);
   const still = await open(t, "&idea=1", { reducedMotion: "reduce" });
   assert.equal(await byId(still, "rnn-loop").locator(".rnn-dot").count(), 0);
@@ -123,14 +125,54 @@ test("before anything is unrolled, Play has one and the same cell read each char
   const page = await open(t);
   const [loop, play] = [byId(page, "rnn-loop"), byId(page, "rnn-play")];
   await byId(page, "probe-input").fill("abc");
-  await loop.filter({ hasText: "t = 1 … 3" }).waitFor();
-  assert.match(await loop.textContent(), /2 more times/);
+  await loop.filter({ hasText: "2 more times" }).waitFor();
   await play.click();
   await play.filter({ hasText: "Stop" }).waitFor();
   await loop.filter({ hasText: "t = 2" }).locator(".rnn-now", { hasText: "b" }).waitFor();
   await play.filter({ hasText: "Play" }).waitFor();
   assert.equal(await loop.locator(".rnn-dot").count(), 0);
   await columns(page, 0);
+});
+
+/** What the loop shows: its step (from 1), the characters from its own on, and what it expects, likeliest first. */
+const shownInLoop = (page) => byId(page, "rnn-loop").evaluate((loop) => ({
+  step: Number(loop.querySelector(".rnn-time").textContent.replace("t = ", "")),
+  reads: loop.querySelector(".rnn-rest").textContent.replaceAll("␣", " "),
+  expects: [...loop.querySelectorAll(".rnn-bar-name")]
+    .sort((a, b) => a.getAttribute("y") - b.getAttribute("y"))
+    .map((name) => name.textContent.replace("␣", " ").replace("⏎", "\n"))
+    .filter(Boolean),
+}));
+
+test("what stands at the loop is of one step: the next to be unrolled", async (t) => {
+  for (const viewport of [{ width: 1440, height: 900 }, { width: 390, height: 844 }]) {
+    const page = await open(t, "&rnn-columns=1", { viewport });
+    await columns(page, 1);
+    const { columns: all, axes, values } = await exported(page, "unrolled");
+    const shown = await shownInLoop(page);
+    assert.equal(shown.step, 2);
+    assert.equal(shown.reads[0], axes[0].labels[1]);
+    assert.deepEqual(shown.expects, all[1].expects.map(([name]) => name).slice(0, shown.expects.length));
+    const strip = await atRest(byId(page, "rnn-loop").locator(".rnn-strip"));
+    await page.mouse.move(strip.x + strip.width / 2, strip.y + 1);
+    const readout = byId(page, "unrolled-readout");
+    await readout.filter({ hasText: "t = 2, reads" }).waitFor();
+    assert.equal(Number(await readout.getAttribute("data-value")), values[1][0]);
+  }
+});
+
+test("on a phone, Play keeps the character that is read at the cell", async (t) => {
+  const page = await open(t, "", { viewport: { width: 390, height: 844 }, reducedMotion: "no-preference" });
+  const { axes } = await exported(page, "unrolled");
+  await byId(page, "rnn-play").click();
+  const now = byId(page, "rnn-loop").locator(".rnn-now");
+  // Beyond what fits the width.
+  await eventually(async () => (await shownInLoop(page)).step >= 14, "t = 14");
+  const { step, reads } = await shownInLoop(page);
+  assert.equal(reads[0], axes[0].labels[step - 1]);
+  const [letter, room] = [await now.boundingBox(), await page.locator(".rnn-scroller").boundingBox()];
+  assert(letter.x >= room.x && letter.x + letter.width <= room.x + room.width, JSON.stringify({ letter, room }));
+  assert(letter.y >= room.y && letter.y + letter.height <= room.y + room.height + 1, JSON.stringify({ letter, room }));
 });
 
 test("it plays by itself to the end and can be stopped", async (t) => {

@@ -310,10 +310,18 @@ test("on a phone Merge is in sight, what it joins comes into sight, and rows kee
   await eventually(async () => (await chips(page, "bytes")).join(" ") === "c a f C3 A9 end");
   const rows = await page.locator(".tokens-level").evaluateAll((all) =>
     all.map((row) => [row.firstElementChild, row.lastElementChild].map((part) => part.getBoundingClientRect())));
+  // What is merged stands first.
+  assert(rows[2][0].top < rows[0][0].top);
+  rows.sort((one, other) => one[0].top - other[0].top);
   for (const [at, [name, row]] of rows.entries()) {
     assert(name.bottom <= row.top + 1, `row ${at}`);
     assert(at === 0 || rows[at - 1][1].bottom <= name.top + 1, `row ${at}`);
   }
+  // What is added at the sentence's end comes into sight, too.
+  await page.goto(`${site.url}?chapter=tokens&idea=2`);
+  await live(page, "tokens-levels");
+  await byId(page, "tokens-accent").click();
+  await eventually(() => page.locator(".tokens-levels .tokens-scroller").evaluate((row) => row.scrollLeft > 0), "é in sight");
 });
 
 test("no sentence, one character, other texts: said in a sentence, and the page goes on", async (t) => {

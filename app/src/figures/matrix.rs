@@ -61,6 +61,9 @@ pub fn MatrixFigure(
     /// One of several small figures: without the comparison with another moment.
     #[prop(optional)]
     small: bool,
+    /// Whether few rows take the height there is.
+    #[prop(optional)]
+    tall: bool,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
     let scroller = NodeRef::<html::Div>::new();
@@ -76,7 +79,7 @@ pub fn MatrixFigure(
         // In a low box strips and cells scroll together.
         let height = size.height - height_of(head) - height_of(foot);
         let size = Size { height: height.max(LOWEST.min(size.height)), ..size };
-        Geometry::new(&shown.get(), size, Look { row_hue, column_hue, ..Look::default() })
+        Geometry::new(&shown.get(), size, Look { tall, row_hue, column_hue, ..Look::default() })
     });
     // Where few rows leave height over, scale and reading follow the cells (see figures.css).
     let spare = memo(move || {

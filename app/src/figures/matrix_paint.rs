@@ -23,7 +23,7 @@ const LOWEST: f64 = 4.0;
 /// A cell is at most so many times as wide as it is high, or as high as it is wide.
 const LONGEST: f64 = 4.0;
 /// On a phone squares that the height keeps lower than this use the width there is, up to twice their height.
-const FINGER: f64 = 13.0;
+const FINGER: f64 = 24.0;
 /// Larger ones stand apart, if their colors are not those of shares.
 const APART: f64 = 14.0;
 /// Sizes of the labels' fonts.
@@ -58,6 +58,8 @@ const MARK: (f64, f64) = (14.0, 20.0);
 pub struct Look {
     /// Whether cells become as small as it takes to be all in sight; otherwise they scroll.
     pub shrinks: bool,
+    /// Few rows are as high as there is room, up to a third of it each, however narrow their cells are.
+    pub tall: bool,
     pub row_hue: Hue,
     pub column_hue: Hue,
 }
@@ -152,7 +154,8 @@ impl Geometry {
                     let wide = if is_phone { (2.0 * side).min(FINGER).min(room) } else { side };
                     (wide.max(side), side)
                 } else {
-                    (widest.min(LONGEST * highest), highest.min(LONGEST * widest))
+                    let most = if look.tall { height / 3.0 } else { 0.0 };
+                    (widest.min(LONGEST * highest), highest.min(most.max(LONGEST * widest)))
                 };
                 let row_font = fitting(cell_height);
                 let (cells_width, cells_height) =
@@ -634,6 +637,13 @@ mod tests {
             fits(g, 900.0, 900.0);
             assert!((0.25..=4.0).contains(&(g.cell_width / g.cell_height)), "{g:?}");
         }
+        let tall = Look { tall: true, ..Look::default() };
+        let g = Geometry::new(
+            &matrix(1, 24, "a"),
+            Size { width: 600.0, height: 450.0, scale: 1.0 },
+            tall,
+        );
+        assert_eq!(g.cell_height, 150.0, "{g:?}");
         for (rows, columns) in [(64, 64), (3, 200), (200, 3)] {
             let g = geometry(&matrix(rows, columns, "unit 1"), 380.0, 220.0);
             assert!(g.row_font >= SMALLEST_FONT && g.column_font >= SMALLEST_FONT, "{g:?}");

@@ -16,7 +16,9 @@ use super::{
 use crate::{
     controls::ChoiceField,
     course::{use_lab, use_provenance, use_setting},
-    figures::{Matrix as Picture, MatrixFigure, ValueMap, canvas::use_size, scale::limit},
+    figures::{
+        Matrix as Picture, MatrixFigure, ValueMap, canvas::use_size, four_decimals, scale::limit,
+    },
     pointer::worded,
     questions::use_answer,
     reactive::memo,
@@ -30,11 +32,13 @@ const LARGEST_DIFFERENCE: f64 = 0.25;
 /// Where the matrix has less room than this, in CSS pixels, cells of every character would be too small for
 /// a finger: it has the most frequent characters alone.
 const NARROW: f64 = 440.0;
-/// So many of them.
+/// At most and at least so many of them.
 const FEW: usize = 20;
+const FEWEST: usize = 8;
 /// Height of a row whose name has a line of its own, and of what stands above and below the rows.
 const NAMED_ROW: f64 = 12.75;
 const AROUND_ROWS: f64 = 186.0;
+const AROUND_NARROW: f64 = 143.0;
 
 /// The beat that has the row guessed at. Until then it is hidden.
 const GUESSED_IN: u32 = 1;
@@ -58,12 +62,13 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
     let room = NodeRef::<html::Div>::new();
     let size = use_size(room);
     // So many rows have room for their names, one below the other.
+    let rows = |height: f64| (height / NAMED_ROW) as usize;
     let fitting = memo(move || {
         size.with(|size| match size.width {
             width if width <= 0.0 => usize::MAX,
-            width if width < NARROW => FEW,
+            width if width < NARROW => rows(size.height - AROUND_NARROW).clamp(FEWEST, FEW),
             _ if most.get() < MOST_SHOWN => usize::MAX,
-            _ => (((size.height - AROUND_ROWS) / NAMED_ROW) as usize).max(FEW),
+            _ => rows(size.height - AROUND_ROWS).max(FEW),
         })
     });
     let chosen = memo(move || {
@@ -116,8 +121,9 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
             m.as_ref().map_or_else(String::new, |m| match hidden.get() == Some(row) {
                 true => "This row stays hidden until you have made a guess.".to_owned(),
                 false => {
-                    let pairs = pinned.with(|row| row.as_ref().map(|row| row.pairs));
-                    vocabulary.with(|v| reading(m, v, (row, column), view.get(), k.get(), pairs))
+                    let pinned = pinned.get();
+                    let pinned = pinned.as_deref();
+                    vocabulary.with(|v| reading(m, v, (row, column), view.get(), k.get(), pinned))
                 }
             })
         })
@@ -280,14 +286,14 @@ pub fn compared_with(view: View) -> (bool, bool) {
     (view == View::Smoothed, matches!(view, View::Trained | View::Difference))
 }
 
-/// What a cell says; `pairs` is how many the text has.
+/// What a cell says; the row that is picked has what the matrix has not.
 fn reading(
     matrix: &Matrix,
     vocabulary: &[String],
     at: (usize, usize),
     view: View,
     k: f32,
-    pairs: Option<u64>,
+    pinned: Option<&Row>,
 ) -> String {
     let (row, column) = at;
     let (Some(&current), Some(&next)) = (matrix.ids.get(row), matrix.ids.get(column)) else {
@@ -309,7 +315,12 @@ fn reading(
         (_, true) => {
             let trained = matrix.trained.values[row * n + column];
             said += &format!(" Trained {}", chance(trained.into()));
+            let logits = pinned.filter(|pinned| pinned.id == current).map(|pinned| &pinned.logits);
+            if let Some(logit) = logits.and_then(|logits| logits.get(next as usize)) {
+                said += &format!(", logit {}", four_decimals(*logit));
+            }
             let share = counted(matrix, row, column, 0.0, vocabulary.len());
+            let pairs = pinned.map(|pinned| pinned.pairs);
             said += &share.zip(pairs).map_or_else(String::new, |(share, pairs)| {
                 format!(", gradient {}", gradient(trained.into(), share, total, pairs))
             });

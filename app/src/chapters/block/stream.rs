@@ -82,6 +82,7 @@ pub fn view(page: Page) -> AnyView {
     let adds = Callback::new(move |()| {
         page.vocabulary.with(|v| stream.with(|s| s.as_ref().map(|s| contributions_sheet(s, v))))
     });
+    let folds = arithmetic::folds();
     view! {
         <Sentence label="Your sentence" problem=page.problem/>
         <div class="block-stream">
@@ -90,7 +91,7 @@ pub fn view(page: Page) -> AnyView {
                 <MatrixFigure name="block-sizes" title matrix provenance column marked describe
                     on_pick=pick/>
             </div>
-            {move || arithmetic::panel(page)}
+            {move || arithmetic::panel(page, folds)}
             <div class="block-logit">
                 <BarsFigure name="block-next" title=next bars provenance top=TOP hue=Hue::Output on_pick=choose/>
                 <section class="figure block-sum" data-testid="figure-block-adds"

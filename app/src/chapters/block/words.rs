@@ -33,9 +33,9 @@ pub const SCRIPT: Script = Script {
             title: "A stream that everyone adds to",
             text: "@ figure-block-adds\n\n\
                    Think of the [residual stream](residual-stream) as each token’s notebook: every layer reads it \
-                   and adds to it. So it becomes a sum: each row of the table is a term. Its length says how large its \
-                   numbers are; its bar, what it adds to a [logit](logit).\n\n\
-                   ! Find the longest term. Does it add the most?\n\n\
+                   and adds to it. Each row of the table is one term of that sum. Its length says how large it is; its \
+                   bar, what it adds to a [logit](logit).\n\n\
+                   ! [Find the largest length](>block-contributions): is its bar the longest, too?\n\n\
                    + Can a layer take something back?\n\n\
                    Yes: it adds the opposite. The token, its position and what each layer found are all terms of the \
                    same sum.",
@@ -47,8 +47,8 @@ pub const SCRIPT: Script = Script {
             text: "@ block-arithmetic\n\n\
                    The final norm centers and scales a term. The **unembedding** reads it with 24 numbers \
                    for each possible next character. Multiply place by place: the 24 products add up to the \
-                   term’s part of the logit. The figure starts with feed-forward 1.\n\n\
-                   ! Press “›”: does another term add as much?",
+                   term’s part of the logit. You see the six largest.\n\n\
+                   ! Press “›” above the numbers: does the next term add more or less?",
             set: |link| link.block.term = 4,
             asks: &["block", "block-reach"],
         },
@@ -101,7 +101,8 @@ pub const SCRIPT: Script = Script {
             text: "A block has two parts: **communicate, then compute**. Each line shows one term’s length in \
                    the full model’s stream. A layer wakes when its term first grows longer than the token \
                    embedding. A dot marks when.\n\n\
-                   ! Look at the dots: do blue ones, for attention, come before green ones?\n\n\
+                   ! Below the figure, read [which layers woke first](>block-growth-verdict): are more of them attention \
+                   (attn) or feed-forward (feed)?\n\n\
                    + What happened in this run, and why?\n\n\
                    In this run, {woke}. At step 0 the weights are random and small, and so is what each layer adds. Then the layers \
                    wake up, some sooner than others. The token embedding grows, too, and may overtake them again. \
@@ -114,7 +115,7 @@ pub const SCRIPT: Script = Script {
             text: "The feed-forward layer multiplies by one matrix, bends, and multiplies by another. In \
                    between, 96 [neurons](unit) each add up what they read. The bend decides what passes: \
                    [GELU](gelu) shrinks negative sums, [ReLU](relu) makes them 0.\n\n\
-                   ! Each dot is a neuron: are most in the bend? Choose ReLU above the figure: how many are silent?",
+                   ! [Choose ReLU above the figure](>control-block-bend): how many of the 96 neurons are silent now?",
             set: |link| link.view = "neurons".into(),
             asks: &["block-bend"],
         },

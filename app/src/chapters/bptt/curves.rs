@@ -207,19 +207,20 @@ pub fn all_seen(
 }
 
 /// How much of the last step's gradient arrives at the letter's step, at the hidden state or along the
-/// cell. A text goes on with what it is a part of.
-pub fn arrives(flow: &Flow, cell: Cell, along_cell: bool) -> Option<String> {
-    if flow.loss == LossKind::Every {
-        // Other gradients have joined in.
-        return Some("an unknown share of".to_owned());
-    }
+/// cell.
+pub fn arriving(flow: &Flow, cell: Cell, along_cell: bool) -> Option<f64> {
     let network = flow.networks.iter().find(|network| network.cell == cell)?;
     let norms = if along_cell { network.memory.as_ref()? } else { &network.hidden };
-    Some(amount(seen(String::new(), Hue::Ink, norms, flow).share))
+    Some(seen(String::new(), Hue::Ink, norms, flow).share)
+}
+
+/// The factor a step that makes it so; see [`Seen::each`].
+pub fn each_step(flow: &Flow, norms: &[f32]) -> Option<f64> {
+    seen(String::new(), Hue::Ink, norms, flow).each
 }
 
 /// A share as it stands in a sentence, before what it is a part of.
-fn amount(share: f64) -> String {
+pub fn amount(share: f64) -> String {
     if share >= 1.0 {
         return format!("{share:.2} times");
     }
@@ -357,7 +358,7 @@ pub fn memory_said(flow: &Flow, truncation: u32) -> String {
 pub const FADES: [&str; 4] =
     ["In the last quarter of the steps", "In the middle half", "In the first quarter", "Nowhere"];
 /// So small a share has faded.
-const FADED: f64 = 1e-3;
+pub const FADED: f64 = 1e-3;
 
 /// Where that is on the way back from the last step, as one of [`FADES`]; for the check.
 pub fn fades(flow: &Flow) -> Option<(usize, String)> {
@@ -418,27 +419,6 @@ pub fn title(loss: LossKind) -> &'static str {
     }
 }
 
-/// What the formula beside the curves says, with the RNN's numbers where it is the RNN's.
-pub fn in_words(flow: &Flow, settings: &Settings) -> String {
-    let mut shown = flow.networks.iter().filter(|network| settings.shown.shows(network.cell));
-    let Some(rnn) = shown.find(|network| network.cell == Cell::Rnn) else {
-        return "Each step back multiplies by a gate, and other paths add to that.".into();
-    };
-    if flow.loss == LossKind::Every {
-        return "A step’s gradient is that of its own loss, plus what comes back from later steps."
-            .into();
-    }
-    let each = seen(String::new(), Hue::Ink, &rnn.hidden, flow).each;
-    let measured = each.map_or_else(String::new, |each| format!(" Measured: {each:.2}."));
-    // Of the numbers on show.
-    let [size, slope] =
-        [flow.radius, rnn.kept].map(|factor| (f64::from(factor) * 100.0).round() / 100.0);
-    format!(
-        "Share left per step, roughly: size of U × slope of tanh = {size:.2} × {slope:.2} = {:.2}.{measured}",
-        size * slope
-    )
-}
-
 /// A number of any size, short.
 pub fn power(value: f64) -> String {
     if (1e-3..1e4).contains(&value.abs()) { format!("{value:.3}") } else { power_of_ten(value, 1) }
@@ -450,7 +430,7 @@ fn number(value: f32) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
     #[test]
@@ -476,13 +456,21 @@ mod tests {
         assert_eq!(said, wanted);
     }
 
-    #[test]
-    fn a_curve_that_ends_is_said_to_end() {
-        let flow = Flow {
+    /// An RNN alone, whose gradient has these lengths.
+    pub fn flow(hidden: &[f32]) -> Flow {
+        let network = Network {
+            cell: Cell::Rnn,
+            loss: 1.0,
+            hidden: hidden.to_vec(),
+            memory: None,
+            kept: 1.0,
+            stored: 1,
+        };
+        Flow {
             step: 0,
             loss: LossKind::Last,
             symbol_at: 1,
-            networks: Vec::new(),
+            networks: vec![network],
             radius: 1.0,
             rescaled: None,
             weights: unroll_protocol::study::bptt::Weights {
@@ -494,39 +482,22 @@ mod tests {
                 to: 1,
             },
             accuracy: Default::default(),
-        };
-        let of = |norms: &[f32]| seen("RNN".into(), Hue::Ink, norms, &flow);
+        }
+    }
+
+    #[test]
+    fn a_curve_that_ends_is_said_to_end() {
+        let of = |norms: &[f32]| seen("RNN".into(), Hue::Ink, norms, &flow(norms));
         assert_eq!(of(&[0.0, 0.0, 2.0]).note, "exactly 0 before step 3");
         let halved = of(&[0.5, 1.0, 2.0]);
         assert_eq!(halved.share, 0.25);
         assert_eq!((halved.amount().as_str(), halved.each), ("0.250", Some(0.5)));
         // Nothing at all: no step is left out, none is divided by.
         assert_eq!(of(&[0.0; 3]).share, 0.0);
-        // What a sentence says of it.
-        let network = Network {
-            cell: Cell::Rnn,
-            loss: 1.0,
-            hidden: vec![0.5, 1.0, 2.0],
-            memory: None,
-            kept: 1.0,
-            stored: 1,
-        };
-        let flow = |loss| Flow { loss, networks: vec![network.clone()], ..flow.clone() };
-        let said = |loss| arrives(&flow(loss), Cell::Rnn, false).unwrap();
-        assert_eq!(said(LossKind::Last), "25% of");
-        assert_eq!(said(LossKind::Every), "an unknown share of");
-        assert_eq!(arrives(&flow(LossKind::Last), Cell::Lstm, true), None);
-        // What the formula says in words, and where it has faded.
-        let settings = Settings::default();
-        assert_eq!(
-            in_words(&flow(LossKind::Last), &settings),
-            "Share left per step, roughly: size of U × slope of tanh = 1.00 × 1.00 = 1.00. Measured: 0.50."
-        );
-        assert!(in_words(&flow(LossKind::Every), &settings).contains("its own loss"));
-        let faded = |hidden: &[f32]| {
-            let network = Network { hidden: hidden.to_vec(), ..network.clone() };
-            fades(&Flow { networks: vec![network], ..flow(LossKind::Last) }).unwrap()
-        };
+        assert_eq!(arriving(&flow(&[0.5, 1.0, 2.0]), Cell::Rnn, false), Some(0.25));
+        assert_eq!(arriving(&flow(&[0.5, 1.0, 2.0]), Cell::Lstm, true), None);
+        // Where it has faded.
+        let faded = |hidden: &[f32]| fades(&flow(hidden)).unwrap();
         assert_eq!(faded(&[0.5, 1.0, 2.0]).0, 3);
         assert_eq!(
             faded(&[0.0, 0.0, 0.001, 2.0]),

@@ -5,6 +5,7 @@ mod curves;
 mod formulas;
 mod notebooks;
 mod nudge;
+mod said;
 mod terms;
 mod text;
 mod views;
@@ -76,6 +77,11 @@ struct Shown {
 }
 
 impl Shown {
+    /// The answer about the last step's loss: what is on show, or what stands beside it.
+    fn of_last(self) -> Option<Arc<Flow>> {
+        self.flow.get().filter(|flow| flow.loss == LossKind::Last).or_else(|| self.far.get())
+    }
+
     /// Something read off the last answer; its default before the first.
     fn read<T: Default + Clone + PartialEq + Send + Sync + 'static>(
         self,
@@ -226,8 +232,9 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
             (!shows(&Cell::Rnn)).then(|| gated.collect::<Vec<_>>())
         })
     });
+    let has_rule = memo(move || loss.get() == LossKind::Last && gated.with(Option::is_none));
     let title = move || curves::title(loss.get()).to_owned();
-    let in_words = shown.read(curves::in_words);
+    let in_words = shown.read(said::in_words);
     let seen = shown.read(move |flow, settings| {
         let far = far_beside(shown, flow).flatten();
         curves::all_seen(flow, far.as_deref(), settings, is_explained.get())
@@ -290,6 +297,12 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
                     <div class="bptt-formula" data-testid="bptt-formula" data-loss=move || loss.get().id()>
                         {move || is_explained.get().then(|| view! {
                             <p data-testid="bptt-in-words">{in_words}</p>
+                            {move || has_rule.get().then(|| view! {
+                                <details class="disclosure aside" data-testid="bptt-rule">
+                                    <summary>"When does this rule hold?"</summary>
+                                    <p>{said::WHEN}</p>
+                                </details>
+                            })}
                             <details class="disclosure">
                                 <summary>"As a formula"</summary>
                                 {move || match gated.get() {
@@ -330,15 +343,16 @@ fn controls() -> AnyView {
 
 /// What the text reads off the networks.
 fn lives(shown: Shown) -> Vec<Live> {
-    let share = |of: fn(&Flow) -> Option<String>| {
-        let share = shown.read(move |flow, _| of(flow));
-        move || share.get().unwrap_or_else(|| "…".into())
+    let now = |says: fn(&Flow) -> Option<String>| {
+        let said = memo(move || shown.of_last().and_then(|flow| says(&flow)));
+        move || said.get().unwrap_or_else(|| "…".into())
     };
     let accuracy = shown.read(|flow, _| curves::accuracy_said(flow));
     vec![
         live_setting("slopes", |link| (link.bptt.length * link.bptt.hidden).to_string()),
         live_setting("gap", |link| link.bptt.gap.to_string()),
-        live("rnn-share", share(|flow| curves::arrives(flow, Cell::Rnn, false))),
+        live("rnn-now", now(said::now)),
+        live("part-now", now(said::part_now)),
         live("along-open", along_cell(shown, |bias| bias >= 2.0)),
         live("along-half", along_cell(shown, |bias| bias <= 0.5)),
         ("example", ViewFn::from(move || nudge::example(shown))),
@@ -372,10 +386,11 @@ fn along_cell(
         })?;
         let is_of_it = shown.flow_of.get() == Some(shown.lab.generation.get());
         let share =
-            curves::arrives(&flow, Cell::Lstm, true).filter(|_| is_of_it && is_meant(bias))?;
+            curves::arriving(&flow, Cell::Lstm, true).filter(|_| is_of_it && is_meant(bias))?;
         Some(format!(
-            "At training step {}, the cell at the letter gets {share} the last step’s gradient.",
-            grouped(flow.step.into())
+            "At training step {}, the cell at the letter gets {} the last step’s gradient.",
+            grouped(flow.step.into()),
+            curves::amount(share)
         ))
     });
     move || said.get()

@@ -55,17 +55,17 @@ pub const SCRIPT: Script = Script {
                    + How do I read this curve?\n\n\
                    The length says how large the gradient with respect to a state is overall. The scale is \
                    logarithmic: equal steps down mean the same factor. What each step adds to the gradient of one \
-                   weight is in the view “Weights,” and what a sweep has to keep in “Storage.”",
+                   weight is in the [view “Weights,”](@weight) and what a sweep has to keep in [“Storage”](@memory).",
             set: |link| link.bptt.shown = Shown::Rnn,
             asks: &["bptt"],
         },
         Beat {
             title: "The way back is a product",
             text: "Each step back multiplies the gradient by [U](#recurrent weight) and by the slopes of tanh. \
-                   If each step leaves 70%, thirty leave about 0.002%. In your RNN, the letter gets \
-                   {rnn-share} the last step’s gradient. Where almost none arrives, the letter teaches almost \
-                   nothing: the [vanishing gradient](vanishing-gradient).\n\n\
-                   ! Find the share left per step [beside the curve](>bptt-seen).\n\n\
+                   If each step leaves 70%, thirty leave about 0.002%: a [vanishing \
+                   gradient](vanishing-gradient). {rnn-now}\n\n\
+                   ! Below the table, compare [the rule of thumb](>bptt-in-words) with what is measured: do they \
+                   agree?\n\n\
                    + Why does a ripple fade?\n\n\
                    Each step does two things to a ripple: U mixes the units, and tanh flattens the result. \
                    Together they are the step’s [Jacobian](jacobian): U, each row times the slope of tanh at its \
@@ -78,9 +78,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A healthy curve can mislead",
-            text: "Now every step from the letter on has its own loss and adds gradient. So the curve looks healthy. \
-                   But the last step’s part, the pale curve, is as small as before. Trained this way, a network \
-                   learns well only from the near past.\n\n\
+            text: "Now every step from the letter on has its own loss, so the curve looks healthy. But only the \
+                   pale curve, a part of it, comes back from the “?”. {part-now} Where it vanishes, a network learns \
+                   well only from the near past.\n\n\
                    ! [Switch the loss](>control-bptt-loss) to the last step: which curve is left?",
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
@@ -98,7 +98,7 @@ pub const SCRIPT: Script = Script {
                    Apply U to a ripple again and again, without tanh. The length may jump up and down. But over \
                    many steps it changes, on average, by one factor per step: U’s spectral radius.\n\n\
                    With a very large U, tanh saturates: its slope falls to nearly 0, and the gradient dies again. \
-                   Near 1 it can go either way. The view “Clipping” shows how often training clips.",
+                   Near 1 it can go either way. The [view “Clipping”](@clipping) shows how often training clips.",
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
                 link.bptt.rescale = true;
@@ -212,7 +212,7 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "bptt-blame",
             kind: Kind::Explain,
-            asks: "Why does a vanishing gradient keep the RNN from learning the letter?",
+            asks: "Why does a vanishing gradient keep an RNN from learning the letter?",
             options: &[
                 (
                     "The state forgets the letter on the way forward.",

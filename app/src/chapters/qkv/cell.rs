@@ -123,7 +123,7 @@ pub fn worked() -> AnyView {
         <div class="view-side has-aside qkv-cell">
             <div>
                 <MatrixFigure name="qkv-weights" title matrix=page.matrix(weights) provenance describe row column marked
-                    row_hue=Hue::Query column_hue=Hue::Key on_pick=go/>
+                    row_hue=Hue::Query column_hue=Hue::Key on_pick=go tall=true/>
             </div>
             <div class="qkv-worked">
                 {move || shown.with(|row| row.as_deref().map(|row| in_short(row, key.get())))}

@@ -54,8 +54,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Why scores are divided",
-            text: "A score adds up dₖ products, one for each place in q and k. The more products, the farther \
-                   apart the scores: softmax gives one nearly everything, and less gradient gets through. So each \
+            text: "A score adds up dₖ products, one for each place in q and k, {width} here. With many products, \
+                   scores lie far apart: softmax gives one nearly everything, and less gradient gets through. So each \
                    score is divided by the square root of dₖ.\n\n\
                    ! [Drag the width](>control-qkv-dimensions) to 256: how do the undivided bars change?\n\n\
                    + Why the square root?\n\n\
@@ -85,7 +85,7 @@ pub const SCRIPT: Script = Script {
             title: "A causal mask brings order in",
             text: "With a [causal mask](causal-mask), a token sees only itself and the tokens before it. A \
                    shuffle changes which tokens those are, and with them the output. Even without positions, \
-                   such a model can learn something about order. The last experiment below tries it.",
+                   such a model can learn something about order: [open the view “Order”](@order).",
             set: |link| {
                 put(link, Experiment::Shuffle);
                 link.qkv.causal = true;
@@ -136,7 +136,7 @@ pub const SCRIPT: Script = Script {
             id: "wide",
             set: |link| {
                 put(link, Experiment::Scale);
-                link.qkv.dimensions = 4;
+                link.qkv.dimensions = 256;
             },
             sentence: None,
         },

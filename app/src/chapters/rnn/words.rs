@@ -111,7 +111,7 @@ pub const SCRIPT: Script = Script {
                    + What becomes of a mistake?\n\n\
                    Whatever the network writes becomes its past, mistakes included. A model that reads its own \
                    output is called [autoregressive](autoregressive).\n\n\
-                   The LSTM trains beside this network. One text may be chance, but the view “Recovery” measures on \
+                   The LSTM trains beside this network. One text may be chance, but the [view “Recovery”](@recovery) measures on \
                    many [held-out](held-out) texts which of the two recovers sooner. Pause training first.",
             set: |link| {
                 link.view = "writing".into();

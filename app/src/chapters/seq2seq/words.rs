@@ -155,7 +155,7 @@ pub const SCRIPT: Script = Script {
             text: "If the neck is the trouble, a narrower one should make it worse. Here the vector has only {hidden} \
                    numbers.\n\n\
                    ! Press Train: at which lengths does the curve rise?\n\n\
-                   The first experiment under “Try it” compares 32 numbers with 8.",
+                   To see 32 numbers beside 8, press “32 and 8 numbers” under “Try it.”",
             set: |link| {
                 link.seq2seq.hidden = 8;
                 link.view = "lengths".to_owned();
@@ -166,8 +166,8 @@ pub const SCRIPT: Script = Script {
             title: "The order of reading",
             text: "Does it matter at which end the reading starts? Here the model learns to copy, and it reads from \
                    the end: the letter written first is read last.\n\n\
-                   The third experiment under “Try it” trains it beside one that reads from the start. Which curve is \
-                   higher?\n\n\
+                   ! Under “Try it,” further down, press “From the end, from the start,” then Train. Which of the two \
+                   curves is higher?\n\n\
                    + Did this help in translation?\n\n\
                    Yes. Sutskever’s group also read English sentences from the end, and found that their French \
                    translations improved.",

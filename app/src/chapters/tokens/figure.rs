@@ -1,10 +1,12 @@
 //! The main figure, the sentence in three schemes; and what merging does to text and vocabulary.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use unroll_protocol::study::tokens::{Levels, MAX_MERGES, Merge, Scheme};
 
 use super::text::{LevelStrip, LevelsFigure, PickedRow};
-use super::{Shown, words::pair};
+use super::{ACCENTED, Shown, words::pair};
 use crate::{
     controls::{SliderField, grouped},
     course::{Sentence, use_provenance},
@@ -39,8 +41,23 @@ pub fn Tokens(shown: Shown) -> impl IntoView {
     }
     };
     let about_accent = memo(move || shown.store.link.with(|link| link.idea == ACCENT));
+    // The beats between are about characters and bytes.
+    let merges_first =
+        memo(move || shown.store.link.with(|link| !(1..=ACCENT).contains(&link.idea)));
+    // What is added stands at the sentence's end, on a phone out of sight.
+    let has_accent = memo(move || {
+        let is_cut = |levels: &Arc<Levels>| levels.bytes.decoded.ends_with(ACCENTED);
+        about_accent.get() && shown.levels.with(|levels| levels.as_ref().is_some_and(is_cut))
+    });
+    effect(move || {
+        if has_accent.get() {
+            request_animation_frame(|| {
+                let _ = bring_end_into_sight();
+            });
+        }
+    });
     view! {
-        <div class="view-bar tokens-say">
+        <div class="view-bar tokens-say" class:tokens-merges-first=merges_first>
             <Sentence problem=shown.problem/>
             <Show when=move || about_accent.get()>
                 <button type="button" class="button" data-testid="tokens-accent"
@@ -182,6 +199,7 @@ fn Merging(shown: Shown) -> impl IntoView {
     };
     view! {
         <div class="view-bar tokens-merging">
+            <div class="view-bar tokens-presses">
                 <button type="button" class="button button-primary" data-testid="merge"
                     aria-disabled=move || next.with(Option::is_none).then_some("true")
                     on:click=forward>
@@ -196,6 +214,7 @@ fn Merging(shown: Shown) -> impl IntoView {
                     aria-disabled=move || (made() == 0).then_some("true") on:click=back>
                     "Undo the last merge"
                 </button>
+            </div>
             <p class="tokens-last" role="status" data-testid="merge-last">{said}</p>
         </div>
     }
@@ -209,6 +228,15 @@ fn bring_pair_into_sight() -> Option<()> {
     let [[start, end], _] = place_in(&row, &pair);
     // Its right half is about as wide.
     scroll::across(&row, [start, 2.0 * end - start], Land::InMiddle);
+    Some(())
+}
+
+/// Scrolls the rows to the end of the sentence.
+fn bring_end_into_sight() -> Option<()> {
+    let end = document().query_selector(".tokens-levels .chip-end").ok()??;
+    let rows = end.closest(".tokens-scroller").ok()??;
+    let [place, _] = place_in(&rows, &end);
+    scroll::across(&rows, place, Land::AtEdge(0.0));
     Some(())
 }
 

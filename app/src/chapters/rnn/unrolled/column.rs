@@ -48,15 +48,13 @@ pub fn ColumnView(
     let x = move || places.with(|p| p.columns.get(t).copied().unwrap_or_default());
     // Where there is no room for the letters of all copies, they stand at one, and where one points.
     let named = memo(move || t == 0 || !layout.get().is_tight() || pointed.get() == Some(t));
-    let time = move || match layout.get().is_roomy() {
-        true => format!("t = {}", t + 1),
-        false => (t + 1).to_string(),
-    };
     view! {
         <g class:rnn-away=away class:rnn-unnamed=move || !named.get()
             transform=move || format!("translate({:.1} 0)", x())
             data-testid=format!("rnn-column-{}", t + 1)>
-            <text class="rnn-time" x=move || layout.get().middle() y=move || layout.get().line(0)>{time}</text>
+            <text class="rnn-time" x=move || layout.get().middle() y=move || layout.get().line(0)>
+                {move || time_at(&layout.get(), t)}
+            </text>
             <Cell face layout/>
             <Arrow part=U label="U" layout path=Signal::derive(move || from_before(&layout.get()))/>
         </g>
@@ -64,7 +62,7 @@ pub fn ColumnView(
     .into_any()
 }
 
-/// The loop: one cell that stands for all steps that are not unrolled.
+/// The loop: one cell that stands for all steps that are not unrolled, and shows the first of them.
 #[component]
 pub fn LoopView(
     diagram: Memo<Arc<Diagram>>,
@@ -76,52 +74,44 @@ pub fn LoopView(
     /// Width of what is in view.
     seen: Signal<f64>,
 ) -> impl IntoView {
+    // All that stands at the cell is of one step.
+    let step = memo(move || diagram.with(|d| d.loop_step(lap.get())));
     let face = memo(move || {
-        let face = diagram.with(|d| d.in_loop(lap.get()).map(|c| c.face.clone()));
+        let face = diagram.with(|d| d.columns.get(step.get()).map(|c| c.face.clone()));
         Face { token: String::new(), replaced: None, ..face.unwrap_or_default() }
     });
     let at = move || places.with(|p| p.rest.unwrap_or_default());
-    // Where columns are narrow, only to the right is there room for words.
-    let anchor = move || if layout.get().is_roomy() { "middle" } else { "start" };
-    let words_x = move || layout.with(|l| if l.is_roomy() { l.middle() } else { l.strip_x() });
-    let time = move || {
-        if let Some(t) = lap.get() {
-            return format!("t = {}", t + 1);
-        }
-        diagram.with(|d| match (d.unrolled + 1, d.length()) {
-            (first, last) if first >= last => format!("t = {last}"),
-            (first, last) => format!("t = {first} … {last}"),
-        })
-    };
+    let ahead = memo(move || layout.get().ahead > 0);
+    // From the first that is not unrolled on, where each has its own place, or from what is read on, in letters
+    // as far as one sees, but at least over the column and the loop.
     let rest = move || {
         diagram.with(|d| {
-            let rest = d.columns[d.unrolled..].iter().map(|c| c.face.token.as_str());
-            // In letters, as far as one sees, but at least over the column and the loop.
+            let first = if ahead.get() { d.unrolled } else { step.get() };
+            let rest = d.columns.iter().skip(first).map(|c| c.face.token.as_str());
             let room = layout.with(|l| {
                 if l.ahead > 0 {
                     return (1 + l.ahead) as f64;
                 }
                 let reach = seen.get() - l.x_of(l.unrolled);
-                (reach.max(l.column + l.loop_reach()) - l.strip_x()) / (0.78 * l.text)
+                (reach.max(l.column + l.loop_reach()) - l.letters_left()) / (0.78 * l.text)
             });
             token::short_mark(&rest.collect::<String>(), room as usize)
         })
     };
-    let ahead = memo(move || layout.get().ahead > 0);
-    // Before the character that is read, that one, and after it.
+    // Before the character that is followed, that one, and after it.
     let rest = memo(move || {
         let mut rest = rest();
         let place = |rest: &str, n| rest.char_indices().nth(n).map_or(rest.len(), |(at, _)| at);
-        // Where each has its own place, the cell has what it reads.
-        if let Some(t) = lap.get().filter(|_| ahead.get()) {
-            let read = diagram.with(|d| d.columns.get(t).map(|c| token::mark(&c.face.token)));
-            let first = place(&rest, 1);
-            rest.replace_range(..first, &read.unwrap_or_default());
-        }
         let (from, to) = match lap.get() {
-            Some(t) => (place(&rest, t), place(&rest, t + 1)),
-            None if ahead.get() => (place(&rest, 1), place(&rest, 1)),
-            None => (rest.len(), rest.len()),
+            // The cell has what it reads.
+            Some(t) if ahead.get() => {
+                let read = diagram.with(|d| d.columns.get(t).map(|c| token::mark(&c.face.token)));
+                let first = place(&rest, 1);
+                rest.replace_range(..first, &read.unwrap_or_default());
+                (place(&rest, t), place(&rest, t + 1))
+            }
+            Some(_) => (0, place(&rest, 1)),
+            None => (place(&rest, 1), place(&rest, 1)),
         };
         [&rest[..from], &rest[from..to], &rest[to..]].map(str::to_owned)
     });
@@ -164,7 +154,9 @@ pub fn LoopView(
     let mid = move || layout.get().strip_middle();
     view! {
         <g class="rnn-loop" transform=move || format!("translate({} 0)", at()) data-testid="rnn-loop">
-            <text class="rnn-time" x=words_x y=move || layout.get().line(0) style:text-anchor=anchor>{time}</text>
+            <text class="rnn-time" x=move || layout.get().middle() y=move || layout.get().line(0)>
+                {move || time_at(&layout.get(), step.get())}
+            </text>
             <Cell face layout/>
             <Arrow part=U label="U" layout path=Signal::derive(move || from_before(&layout.get()))/>
             <g data-part=U class=format!("rnn-arrow {}", Hue::Weight.class())>
@@ -181,7 +173,7 @@ pub fn LoopView(
                 style:text-anchor=move || if ahead.get() { "middle" } else { "start" }>
                 {move || rest.get()[0].clone()}
                 <tspan class="rnn-now">{move || rest.get()[1].clone()}</tspan>
-                <tspan class:rnn-ahead=ahead>{move || rest.get()[2].clone()}</tspan>
+                <tspan class="rnn-ahead">{move || rest.get()[2].clone()}</tspan>
             </text>
             <text class="rnn-small" y=move || mid() + 1.7 * spread() + 1.5 * layout.get().text>
                 <tspan x=count_x>{move || count()[0].clone()}</tspan>
@@ -190,6 +182,11 @@ pub fn LoopView(
         </g>
     }
     .into_any()
+}
+
+/// What is written above the column of step `t`, from 0.
+fn time_at(layout: &Layout, t: usize) -> String {
+    if layout.is_roomy() { format!("t = {}", t + 1) } else { (t + 1).to_string() }
 }
 
 /// What `U` comes along: from the state before, left of the column.

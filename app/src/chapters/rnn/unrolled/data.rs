@@ -144,9 +144,9 @@ impl Diagram {
         self.unrolled < self.length()
     }
 
-    /// The step whose state the loop shows: that of the `lap`, or the last.
-    pub fn in_loop(&self, lap: Option<usize>) -> Option<&Column> {
-        lap.map_or(self.columns.last(), |t| self.columns.get(t))
+    /// The one step that the loop shows: that of the `lap`, or the first that is not unrolled.
+    pub fn loop_step(&self, lap: Option<usize>) -> usize {
+        lap.unwrap_or(self.unrolled)
     }
 
     /// What one column says, in a sentence; `unit` from 0.
@@ -265,6 +265,7 @@ pub mod tests {
     fn no_more_is_unrolled_than_there_is() {
         let two = Diagram::new(&unrolled(), 2, 0);
         assert_eq!((two.unrolled, two.folded()), (2, true));
+        assert_eq!([two.loop_step(None), two.loop_step(Some(0))], [2, 0]);
         let whole = Diagram::new(&unrolled(), 64, 0);
         assert_eq!((whole.unrolled, whole.folded()), (3, false));
     }

@@ -123,40 +123,27 @@ pub fn unrolled_svg(diagram: &Diagram, caption: &Caption, colors: &Colors) -> St
         start = l.start(),
         below = l.strip_y + l.strip_height + 18.0,
     );
-    // Folded, the last state stands for the loop.
-    let last = diagram.length().saturating_sub(1);
-    let loop_too = diagram.folded().then_some((diagram.unrolled, last));
-    for (place, t) in (0..diagram.unrolled).map(|t| (t, t)).chain(loop_too) {
-        write_column(&mut svg, diagram, &l, place, t, colors);
+    let loop_too = usize::from(diagram.folded());
+    for t in 0..diagram.unrolled + loop_too {
+        write_column(&mut svg, diagram, &l, t, colors);
     }
     svg.push_str("</g></svg>");
     svg
 }
 
-fn write_column(
-    svg: &mut String,
-    diagram: &Diagram,
-    l: &Layout,
-    place: usize,
-    t: usize,
-    colors: &Colors,
-) {
+fn write_column(svg: &mut String, diagram: &Diagram, l: &Layout, t: usize, colors: &Colors) {
     let (column, palette) = (&diagram.columns[t], colors.palette);
     let (ink, muted) = (palette.ink.css(), palette.muted.css());
-    let in_loop = place >= diagram.unrolled;
+    let in_loop = t >= diagram.unrolled;
     let (bars, bar_names) = (1.3 * l.text, 0.35 * l.text);
     let (middle, middle_y) = (l.middle(), l.strip_middle());
     let (strip_x, strip_width) = (l.strip_x(), l.strip_width());
     let foot = l.strip_y + l.strip_height;
-    let time = if in_loop && place < t {
-        format!("t = {} … {}", place + 1, t + 1)
-    } else {
-        format!("t = {}", t + 1)
-    };
     let _ = write!(
         svg,
-        r#"<g transform="translate({} 0)"><text x="{middle}" y="14" fill="{muted}">{time}</text><g fill="none" stroke="{ink}"><path d="M{} {middle_y}H{strip_x}"/><path d="M{middle} {}V{foot}"/>"#,
-        l.x_of(place),
+        r#"<g transform="translate({} 0)"><text x="{middle}" y="14" fill="{muted}">t = {}</text><g fill="none" stroke="{ink}"><path d="M{} {middle_y}H{strip_x}"/><path d="M{middle} {}V{foot}"/>"#,
+        l.x_of(t),
+        t + 1,
         strip_x + strip_width - l.column,
         l.token_y,
     );
@@ -175,7 +162,7 @@ fn write_column(
             far = right + 66.0,
         );
         if l.ahead > 0 {
-            let read = diagram.columns[place..].iter().map(|c| c.face.token.as_str());
+            let read = diagram.columns[t..].iter().map(|c| c.face.token.as_str());
             let _ = write!(
                 svg,
                 r#"<path d="{}" stroke="{}" stroke-dasharray="3 3"/><text x="{}" y="{}" font-size="{:.1}" fill="{muted}" stroke="none">{}</text>"#,
@@ -238,7 +225,8 @@ fn write_column(
             );
         }
     }
-    if !in_loop {
+    // Where what is to come has its places, the row of letters has this one, too.
+    if !in_loop || l.ahead == 0 {
         let (x, y, size) = (middle - l.token_size / 2.0, l.token_y, l.token_size);
         let _ = write!(
             svg,

@@ -173,7 +173,7 @@ impl Layout {
         self.bars_end() + self.free
     }
 
-    /// Rows above the expectations that say something: a loop alone stands for all steps at once.
+    /// Rows above the expectations that say something. A loop alone is there to be followed.
     pub fn told(&self) -> usize {
         if self.unrolled == 0 { 0 } else { self.heads }
     }
@@ -223,14 +223,19 @@ impl Layout {
     }
 
     /// Where what the loop reads is written, seen from it: one character at the cell and one at each
-    /// column to come, or all from the cell on.
+    /// column to come, or all in a row whose first is at the cell.
     pub fn letters_x(&self) -> String {
         if self.ahead == 0 {
-            return self.strip_x().to_string();
+            return self.letters_left().to_string();
         }
         let at = self.x_of(self.unrolled);
         let ahead = self.middles().map(|x| format!(" {:.1}", x - at));
         core::iter::once(self.middle().to_string()).chain(ahead).collect()
+    }
+
+    /// Where such a row begins.
+    pub fn letters_left(&self) -> f64 {
+        self.middle() - 0.3 * self.letters()
     }
 
     /// Size of these letters.
@@ -267,9 +272,9 @@ impl Layout {
         }
     }
 
-    /// The column at a distance from the left, from 0. `length` is how many steps there are: the loop
-    /// stands for the last, unless one points at the place of another.
-    pub fn column_at(&self, x: f64, length: usize) -> Option<usize> {
+    /// The column at a distance from the left, from 0. The loop shows the first that is not unrolled; the
+    /// others have places of their own.
+    pub fn column_at(&self, x: f64) -> Option<usize> {
         let column = ((x - self.left) / self.column).floor();
         if self.folded && x > self.loop_end() {
             let ahead = self.middles().position(|middle| (x - middle).abs() <= self.pitch / 2.0);
@@ -279,7 +284,7 @@ impl Layout {
             return None;
         }
         let column = column as usize;
-        if column < self.unrolled { Some(column) } else { self.folded.then(|| length - 1) }
+        if column < self.unrolled { Some(column) } else { self.folded.then_some(self.unrolled) }
     }
 
     /// The unit at a height, from 0.
@@ -340,15 +345,16 @@ mod tests {
     #[test]
     fn places_are_found_again() {
         let layout = Layout::new(900.0, 400.0, 2, 3, false);
-        assert_eq!(layout.column_at(layout.x_of(1) + 3.0, 3), Some(1));
-        // The loop holds what is not unrolled.
-        assert_eq!(layout.column_at(layout.x_of(2) + 3.0, 3), Some(2));
-        assert_eq!(layout.column_at(3.0 - layout.left, 3), None);
+        assert_eq!(layout.column_at(layout.x_of(1) + 3.0), Some(1));
+        // The loop shows the first that is not unrolled.
+        assert_eq!(layout.column_at(layout.x_of(2) + 3.0), Some(2));
+        assert_eq!(layout.column_at(3.0 - layout.left), None);
         let foot = layout.strip_y + layout.strip_height;
         assert_eq!(layout.unit_at(foot - 1.0, 2), Some(1));
         assert_eq!(layout.unit_at(layout.strip_y - 1.0, 2), None);
         let whole = Layout::new(900.0, 400.0, 3, 3, false);
-        assert_eq!(whole.column_at(whole.x_of(3) + 3.0, 3), None);
+        assert_eq!(whole.column_at(whole.x_of(3) + 3.0), None);
+        assert_eq!(Layout::new(900.0, 400.0, 0, 3, false).column_at(layout.x_of(0) + 3.0), Some(0));
     }
 
     #[test]
@@ -385,9 +391,9 @@ mod tests {
         assert_eq!((alone.x_of(0), alone.ahead), (layout(1).x_of(0), 29));
         assert!((alone.width() - (1004.0 - TAIL)).abs() < 0.01, "{}", alone.width());
         let second = alone.x_of(1) + alone.loop_reach() + CLEAR;
-        assert_eq!(alone.column_at(second + 1.0, 30), Some(1));
-        assert_eq!(alone.column_at(alone.width() - 1.0, 30), Some(29));
-        assert_eq!(alone.column_at(second - 1.0, 30), None);
+        assert_eq!(alone.column_at(second + 1.0), Some(1));
+        assert_eq!(alone.column_at(alone.width() - 1.0), Some(29));
+        assert_eq!(alone.column_at(second - 1.0), None);
         assert_eq!(alone.letters_x().split(' ').count(), 30);
         // Else, with the state before it and its loop, it has as much room on either side.
         let phone = Layout::new(366.0, 250.0, 0, 30, false);

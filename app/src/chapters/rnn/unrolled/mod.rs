@@ -216,7 +216,7 @@ pub fn UnrolledFigure(
         let (x, y) = (f64::from(e.client_x()) - rect.left(), f64::from(e.client_y()) - rect.top());
         let l = layout.get_untracked();
         let place = shown.with_untracked(|d| {
-            let column = l.column_at(x, d.length())?;
+            let column = l.column_at(x)?;
             let from_middle = (x - l.x_of(column.min(d.unrolled)) - l.middle()).abs();
             let within = from_middle < 0.8 * l.strip_width();
             Some(Place { column, unit: l.unit_at(y, d.hidden).filter(|_| within) })

@@ -10,7 +10,7 @@ use super::{
 use crate::figures::{canvas::put_pixels, theme::Colors};
 
 /// The strips of all unrolled columns, and that of the loop, where they are now: of its step `lap`, or
-/// the last. What a lap has read takes the place of its column to come. The left half of a strip is the
+/// its first. What a lap has read takes the place of its column to come. The left half of a strip is the
 /// state before an edit.
 pub fn paint_strips(
     canvas: &HtmlCanvasElement,
@@ -22,7 +22,8 @@ pub fn paint_strips(
 ) -> Option<()> {
     let map = diagram.state_map();
     let shown = diagram.columns.iter().zip(&places.columns);
-    let of_loop = diagram.in_loop(lap).zip(places.rest.as_ref()).filter(|_| layout.folded);
+    let in_loop = diagram.columns.get(diagram.loop_step(lap));
+    let of_loop = in_loop.zip(places.rest.as_ref()).filter(|_| layout.folded);
     let of_whole = |(column, x): (_, &f64)| (column, x + layout.strip_x(), layout.strip_width());
     let read = diagram.columns.iter().take(lap.map_or(0, |t| t + 1)).skip(1);
     let ahead =
