@@ -25,6 +25,8 @@ const LONGEST_REST: f64 = 250.0;
 /// In training, figures that have not begun to take over new data after so many milliseconds of a
 /// frame wait for the next: all of them together would hold up the page.
 const FULL: f64 = 5.0;
+/// The same of what belongs to an answer that others show in this frame.
+const FULL_TOGETHER: f64 = 16.0;
 
 thread_local! {
     /// Until when figures rest, on the page's clock.
@@ -60,8 +62,8 @@ pub fn rest_left() -> f64 {
 }
 
 /// Whether so much was drawn in this frame that more should wait for the next.
-fn frame_is_full() -> bool {
-    is_training() && BEGUN.get().is_some_and(|begun| clock() - begun > FULL)
+fn frame_is_full(most: f64) -> bool {
+    is_training() && BEGUN.get().is_some_and(|begun| clock() - begun > most)
 }
 
 /// Times the frame in which this is called, with all that is drawn, laid out and painted in it, so
@@ -258,20 +260,21 @@ where
             fresh.set_value(true);
             return;
         }
-        let with_others = SHOWING.get() && !frame_is_full();
+        let with_others = SHOWING.get();
         if next.is_asked() && !with_others {
             return;
         }
-        if due_now || with_others {
+        next.cancel();
+        if due_now || with_others && !frame_is_full(FULL_TOGETHER) {
             // In the frame still: what follows from it is drawn in it. Followed from here on; the
             // next change runs this again, which then waits for its frame.
-            next.cancel();
             time_frame();
             shown.set(source.get());
             due.update_untracked(|due| *due = false);
             fresh.set_value(false);
         } else {
-            wait_for_frame(next, fresh.get_value(), move || _ = due.try_set(true));
+            let kept = with_others || fresh.get_value();
+            wait_for_frame(next, kept, move || _ = due.try_set(true));
         }
     });
     shown.into()
@@ -283,7 +286,7 @@ pub(super) fn wait_for_frame(next: NextFrame, kept: bool, draw: impl FnOnce() + 
     next.ask(move || {
         if !kept && rest_left() > 0.0 {
             wait_for_frame(next, false, draw);
-        } else if frame_is_full() {
+        } else if frame_is_full(FULL) {
             wait_for_frame(next, true, draw);
         } else {
             draw();
