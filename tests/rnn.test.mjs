@@ -154,10 +154,11 @@ test("what stands at the loop is of one step: the next to be unrolled", async (t
     assert.equal(shown.reads[0], axes[0].labels[1]);
     assert.deepEqual(shown.expects, all[1].expects.map(([name]) => name).slice(0, shown.expects.length));
     const strip = await atRest(byId(page, "rnn-loop").locator(".rnn-strip"));
-    await page.mouse.move(strip.x + strip.width / 2, strip.y + 1);
-    const readout = byId(page, "unrolled-readout");
-    await readout.filter({ hasText: "t = 2, reads" }).waitFor();
-    assert.equal(Number(await readout.getAttribute("data-value")), values[1][0]);
+    await page.mouse.move(strip.x + strip.width / 2, strip.y + strip.height / 2);
+    const readout = page.locator('[data-testid="unrolled-readout"][data-unit]').filter({ hasText: "t = 2, reads" });
+    await readout.waitFor();
+    const unit = Number(await readout.getAttribute("data-unit"));
+    assert.equal(Number(await readout.getAttribute("data-value")), values[1][unit - 1]);
   }
 });
 
