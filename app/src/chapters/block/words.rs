@@ -33,9 +33,9 @@ pub const SCRIPT: Script = Script {
             title: "A stream that everyone adds to",
             text: "@ figure-block-adds\n\n\
                    Think of the [residual stream](residual-stream) as each token’s notebook: every layer reads it \
-                   and adds to it. Each row of the table is one term of that sum. Its length says how large it is; its \
-                   bar, what it adds to a [logit](logit).\n\n\
-                   ! [Find the largest length](>block-contributions): is its bar the longest, too?\n\n\
+                   and adds to it, so it is a sum. Each row of the table is a term. A term’s length says how large it \
+                   is; its bar, what it adds to a [logit](logit).\n\n\
+                   ! [Find the longest term](>block-contributions): is its bar longest, too?\n\n\
                    + Can a layer take something back?\n\n\
                    Yes: it adds the opposite. The token, its position and what each layer found are all terms of the \
                    same sum.",
@@ -47,7 +47,7 @@ pub const SCRIPT: Script = Script {
             text: "@ block-arithmetic\n\n\
                    The final norm centers and scales a term. The **unembedding** reads it with 24 numbers \
                    for each possible next character. Multiply place by place: the 24 products add up to the \
-                   term’s part of the logit. You see the six largest.\n\n\
+                   term’s part of the logit. You see the six largest, positive or negative.\n\n\
                    ! Press “›” above the numbers: does the next term add more or less?",
             set: |link| link.block.term = 4,
             asks: &["block", "block-reach"],
@@ -101,8 +101,8 @@ pub const SCRIPT: Script = Script {
             text: "A block has two parts: **communicate, then compute**. Each line shows one term’s length in \
                    the full model’s stream. A layer wakes when its term first grows longer than the token \
                    embedding. A dot marks when.\n\n\
-                   ! Below the figure, read [which layers woke first](>block-growth-verdict): are more of them attention \
-                   (attn) or feed-forward (feed)?\n\n\
+                   ! Below the figure, read [what woke first](>block-growth-verdict): attention (attn), feed-forward (feed) \
+                   or both?\n\n\
                    + What happened in this run, and why?\n\n\
                    In this run, {woke}. At step 0 the weights are random and small, and so is what each layer adds. Then the layers \
                    wake up, some sooner than others. The token embedding grows, too, and may overtake them again. \
@@ -115,7 +115,8 @@ pub const SCRIPT: Script = Script {
             text: "The feed-forward layer multiplies by one matrix, bends, and multiplies by another. In \
                    between, 96 [neurons](unit) each add up what they read. The bend decides what passes: \
                    [GELU](gelu) shrinks negative sums, [ReLU](relu) makes them 0.\n\n\
-                   ! [Choose ReLU above the figure](>control-block-bend): how many of the 96 neurons are silent now?",
+                   ! Each dot is a neuron. [Choose ReLU above the figure](>control-block-bend), and read below it: how many \
+                   are silent?",
             set: |link| link.view = "neurons".into(),
             asks: &["block-bend"],
         },

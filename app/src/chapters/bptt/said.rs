@@ -35,8 +35,12 @@ fn moment(flow: &Flow) -> String {
 /// What the RNN's gradient comes to now; of the loss at the last step.
 pub fn now(flow: &Flow) -> Option<String> {
     let share = arriving(flow, Cell::Rnn, false)?;
-    let endings =
-        [": it has vanished", ": faint, but not gone", ": it does not vanish", ": it even grows"];
+    let endings = [
+        ": it vanishes on the way",
+        ": faint, but not gone",
+        ": it does not vanish",
+        ": it grows on the way",
+    ];
     Some(format!(
         "{}, your RNN’s letter gets {} the last step’s gradient{}.",
         moment(flow),
@@ -48,9 +52,9 @@ pub fn now(flow: &Flow) -> Option<String> {
 /// The same of what is only a part where every step has a loss.
 pub fn part_now(flow: &Flow) -> Option<String> {
     let share = arriving(flow, Cell::Rnn, false)?;
-    let endings = [": it has vanished", ": faint", ": healthy, too", ": it even grows"];
+    let endings = [": almost nothing", ": faint", ": healthy, too", ": more than at the “?”"];
     Some(format!(
-        "{}, it brings the letter {} its length{}.",
+        "{}, along it the letter gets {} the last step’s gradient{}.",
         moment(flow),
         amount(share),
         ending(share, endings)
@@ -82,8 +86,8 @@ pub fn in_words(flow: &Flow, settings: &Settings) -> String {
 }
 
 /// When that rule holds, and why it fails in training, in either direction.
-pub const WHEN: &str = "It holds while every slope of tanh is close to 1. Then each step back multiplies by nearly \
-                        the same matrix, and over many steps U’s spectral radius sets the pace. Training \
+pub const WHEN: &str = "It holds while all slopes of tanh are nearly equal. Then each step back multiplies by nearly \
+                        the same matrix, and over many steps U’s size (its spectral radius) sets the pace. Training \
                         flattens some units and not others. Through steep units more comes back than the mean \
                         slope says, through flat ones less. And the curve is one length over 16 sequences: those \
                         in which most comes back decide it.";
@@ -99,8 +103,8 @@ mod tests {
         let said = |step, first| now(&Flow { step, ..flow(&[first, 0.5, 1.0]) }).unwrap();
         assert_eq!(
             said(0, 3e-6),
-            "Before training, your RNN’s letter gets about 3 parts in a million of the last step’s gradient: it has \
-             vanished."
+            "Before training, your RNN’s letter gets about 3 parts in a million of the last step’s gradient: it \
+             vanishes on the way."
         );
         assert_eq!(
             said(1000, 0.65),
@@ -110,13 +114,14 @@ mod tests {
             said(300, 0.03).ends_with("gets 3% of the last step’s gradient: faint, but not gone.")
         );
         assert!(
-            said(300, 4.0).ends_with("gets 4.00 times the last step’s gradient: it even grows.")
+            said(300, 4.0)
+                .ends_with("gets 4.00 times the last step’s gradient: it grows on the way.")
         );
         assert!(said(300, 0.0).ends_with("gets none of the last step’s gradient."));
         let part = part_now(&Flow { step: 50, ..flow(&[0.65, 0.5, 1.0]) }).unwrap();
         assert_eq!(
             part,
-            "At training step 50, it brings the letter 65% of its length: healthy, too."
+            "At training step 50, along it the letter gets 65% of the last step’s gradient: healthy, too."
         );
     }
 

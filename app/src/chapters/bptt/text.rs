@@ -62,8 +62,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "The way back is a product",
             text: "Each step back multiplies the gradient by [U](#recurrent weight) and by the slopes of tanh. \
-                   If each step leaves 70%, thirty leave about 0.002%: a [vanishing \
-                   gradient](vanishing-gradient). {rnn-now}\n\n\
+                   If each step leaves 70%, thirty leave about 0.002%, which teaches almost nothing: a \
+                   [vanishing gradient](vanishing-gradient). {rnn-now}\n\n\
                    ! Below the table, compare [the rule of thumb](>bptt-in-words) with what is measured: do they \
                    agree?\n\n\
                    + Why does a ripple fade?\n\n\

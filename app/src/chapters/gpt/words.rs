@@ -54,8 +54,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What one step learns from",
             text: "Each training step takes a few stretches of text from random places: a [batch](batch). Each row \
-                   here is one stretch, one [context window](context-window) (or [block size](block-size)) long. The \
-                   stronger a cell’s color, the more probable the model found the next token.\n\n\
+                   here is one stretch, as long as the [context window](context-window): the [block size](block-size). \
+                   The stronger a cell’s color, the more probable the model found the next token.\n\n\
                    ! Train for a minute: where in a row is the [loss](loss) curve highest?\n\n\
                    + How many examples are in a row?\n\n\
                    At every token the model has to guess the next one, so a row holds as many examples as it has \
@@ -79,7 +79,7 @@ pub const SCRIPT: Script = Script {
             title: "How it writes",
             text: "It draws one token from its distribution, puts it after the text, and reads again. So it reads \
                    its own writing: it is [autoregressive](autoregressive), and one odd choice can lead it astray. \
-                   It sees only what fits its context window, and forgets anything earlier.",
+                   It sees only what fits into its context window, and forgets anything earlier.",
             set: |link| link.view = "writing".into(),
             asks: &["gpt-write", "gpt-which"],
         },

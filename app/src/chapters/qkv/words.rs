@@ -54,7 +54,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Why scores are divided",
-            text: "A score adds up dₖ products, one for each place in q and k, {width} here. With many products, \
+            text: "A score adds up dₖ products (here {width}), one for each place in q and k. With many products, \
                    scores lie far apart: softmax gives one nearly everything, and less gradient gets through. So each \
                    score is divided by the square root of dₖ.\n\n\
                    ! [Drag the width](>control-qkv-dimensions) to 256: how do the undivided bars change?\n\n\
@@ -85,7 +85,8 @@ pub const SCRIPT: Script = Script {
             title: "A causal mask brings order in",
             text: "With a [causal mask](causal-mask), a token sees only itself and the tokens before it. A \
                    shuffle changes which tokens those are, and with them the output. Even without positions, \
-                   such a model can learn something about order: [open the view “Order”](@order).",
+                   such a model can learn something about order.\n\n\
+                   ! [Open the view “Order”](@order), and train: does it?",
             set: |link| {
                 put(link, Experiment::Shuffle);
                 link.qkv.causal = true;

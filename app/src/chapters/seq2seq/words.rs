@@ -166,7 +166,7 @@ pub const SCRIPT: Script = Script {
             title: "The order of reading",
             text: "Does it matter at which end the reading starts? Here the model learns to copy, and it reads from \
                    the end: the letter written first is read last.\n\n\
-                   ! Under “Try it,” further down, press “From the end, from the start,” then Train. Which of the two \
+                   ! Farther down, under “Try it,” press “From the end, from the start” and then Train. Which of the two \
                    curves is higher?\n\n\
                    + Did this help in translation?\n\n\
                    Yes. Sutskever’s group also read English sentences from the end, and found that their French \
