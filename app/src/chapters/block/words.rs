@@ -48,7 +48,7 @@ pub const SCRIPT: Script = Script {
                    The final norm centers and scales a term. The **unembedding** reads it with 24 numbers \
                    for each possible next character. Multiply place by place: the 24 products add up to the \
                    term’s part of the logit. You see the six largest, positive or negative.\n\n\
-                   ! Press “›” above the numbers: does the next term add more or less?",
+                   ! Press “›”: does the next term add more or less?",
             set: |link| link.block.term = 4,
             asks: &["block", "block-reach"],
         },
