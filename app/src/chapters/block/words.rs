@@ -115,8 +115,7 @@ pub const SCRIPT: Script = Script {
             text: "The feed-forward layer multiplies by one matrix, bends, and multiplies by another. In \
                    between, 96 [neurons](unit) each add up what they read. The bend decides what passes: \
                    [GELU](gelu) shrinks negative sums, [ReLU](relu) makes them 0.\n\n\
-                   ! Each dot is a neuron. [Choose ReLU above the figure](>control-block-bend), and read below it: how many \
-                   are silent?",
+                   ! Each dot is a neuron. [Choose ReLU](>control-block-bend), and read below the figure: how many are silent?",
             set: |link| link.view = "neurons".into(),
             asks: &["block-bend"],
         },
