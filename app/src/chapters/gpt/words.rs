@@ -54,7 +54,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "What one step learns from",
             text: "Each training step takes a few stretches of text from random places: a [batch](batch). Each row \
-                   here is one stretch, as long as the [context window](context-window): the [block size](block-size). \
+                   is one stretch, as long as the [context window](context-window): the [block size](block-size). \
                    The stronger a cell’s color, the more probable the model found the next token.\n\n\
                    ! Train for a minute: where in a row is the [loss](loss) curve highest?\n\n\
                    + How many examples are in a row?\n\n\
