@@ -442,7 +442,11 @@ fn use_standing(
     let behind = memo(move || {
         again.track();
         let Some(now) = due.get() else { return false };
-        asked.with_value(|asked| asked.open.is_some() || !answers(asked.last.as_ref(), &now))
+        // The model as it is now may be further than the step that is asked about.
+        let is_past =
+            now.2.is_some_and(|(step, looks_back)| !looks_back && step != questions.step.get());
+        is_past
+            || asked.with_value(|asked| asked.open.is_some() || !answers(asked.last.as_ref(), &now))
     });
     questions.count_behind(behind.into());
     on_cleanup(move || {
