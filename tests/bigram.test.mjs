@@ -70,7 +70,7 @@ test("a cell says how often one character followed another", async (t) => {
   const said = await readout.textContent();
   const [, count, total, share] = said.match(/came (\d+) of (\d+) times: (0|\d\.\d+)/);
   assert(Math.abs(Number(share) - count / total) < 1e-4, said);
-  assert.match(said, /Trained [\d.]+(, logit −?[\d.]+)?, gradient −?[\d.]+/);
+  assert.match(said, /Trained [\d.]+, logit −?[\d.]+, gradient −?[\d.]+/);
 
   // Picked, its arithmetic multiplies out.
   await page.keyboard.press("Enter");
@@ -80,6 +80,9 @@ test("a cell says how often one character followed another", async (t) => {
   const [, logit, rowSum, trained] = text.match(/e\^(-?[\d.]+) \/ ([\d.]+) \(the row’s sum\) = ([\d.]+)/);
   assert(Math.abs(Math.exp(logit) / rowSum - Number(trained)) < 2e-4, text);
   assert(text.includes(`its logit${logit}`), text);
+  // So does the line about a cell of the picked row.
+  const cell = (await readout.textContent()).replaceAll("−", "-");
+  assert(cell.includes(`, logit ${logit}, gradient `), cell);
   // The gradient in words: how far off, and how often the row is met.
   const [, high, low] = text.match(/\(([\d.]+) - ([\d.]+)\) · \d+ \/ \d+ = /);
   const [, off, gap] = text.match(/too (high|low) by ([\d.]+), times how often .+ occurs/);

@@ -571,23 +571,14 @@ export async function crash(page, sentence, of = "") {
   await said(page, sentence);
 }
 
-/** What `read`, which runs in the page and takes nothing, gives in each of the next frames. */
-export function inFrames(page, count, read) {
-  return page.evaluate(`new Promise((resolve) => {
+/** That two places give one quantity one value while it trains, but for a frame now and then that has no time left
+ *  for both: `read`, which runs in the page and takes nothing, gives both values. */
+export async function agreesInFrames(t, page, read) {
+  const seen = await page.evaluate(`new Promise((resolve) => {
     const seen = [], read = ${read};
-    const look = () => {
-      seen.push(read());
-      if (seen.length < ${count}) requestAnimationFrame(look);
-      else resolve(seen);
-    };
+    const look = () => (seen.push(read()) < 100 ? requestAnimationFrame(look) : resolve(seen));
     requestAnimationFrame(look);
   })`);
-}
-
-/** That two places give one quantity one value while it trains, but for a frame now and then that has no time left
- *  for both: `read`, as [`inFrames`] takes it, gives both values. */
-export async function agreesInFrames(t, page, read) {
-  const seen = await inFrames(page, 100, read);
   const apart = seen.filter(([one, other]) => one !== other);
   const values = new Set(seen.map(([one]) => one)).size;
   t.diagnostic(`${apart.length} of ${seen.length} frames differ, in which ${values} values were shown`);
