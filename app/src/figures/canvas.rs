@@ -56,7 +56,8 @@ fn is_training() -> bool {
     TRAINING.get() > 0
 }
 
-/// For how many milliseconds figures take over nothing new, because redrawing was slow just now.
+/// For how many milliseconds nothing new is asked for and figures take over nothing, because redrawing was
+/// slow just now. Only an answer that was on its way is shown still, see [`show_in_frame`].
 pub fn rest_left() -> f64 {
     (RESTING.get() - clock()).max(0.0)
 }

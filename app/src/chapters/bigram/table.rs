@@ -38,6 +38,7 @@ const FEWEST: usize = 8;
 /// Height of a row whose name has a line of its own, and of what stands above and below the rows.
 const NAMED_ROW: f64 = 12.75;
 const AROUND_ROWS: f64 = 186.0;
+/// The same where the matrix is narrow and its scale takes two lines.
 const AROUND_NARROW: f64 = 172.0;
 
 /// The beat that has the row guessed at. Until then it is hidden.

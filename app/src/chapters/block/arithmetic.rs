@@ -154,7 +154,9 @@ pub fn panel(page: Page, folds: Folds) -> Option<AnyView> {
                     {fold(of_others, format!("Show {rest_name} products"), view! {
                         <table class="block-table">{head()}<tbody>{others}</tbody></table>
                     }.into_any())}
-                    {fold(of_factors, "Where do x and the weight come from?".to_owned(), factors(&stream, mean, token))}
+                    {fold(of_factors, "Where do x and the weight come from?".to_owned(), view! {
+                        <p>{factors(&stream, mean, token)}" Products are rounded so that they add up as written."</p>
+                    }.into_any())}
                 </div>
             </section>
         }
@@ -166,21 +168,17 @@ pub fn panel(page: Page, folds: Folds) -> Option<AnyView> {
 fn factors(stream: &Stream, mean: f64, token: String) -> AnyView {
     match stream.deviation {
         Some(deviation) => view! {
-            <p>
-                "x is the term’s number minus the term’s mean, "
-                <b data-testid="block-mean" data-value=mean.to_string()>{decimals(mean, 4)}</b>
-                ". The weight is γ\u{a0}·\u{a0}u\u{a0}/\u{a0}σ: the final norm’s learned γ, the unembedding’s learned u for ‘"
-                {token}"’, and σ = "
-                <b data-testid="block-deviation" data-value=deviation.to_string()>{decimals(deviation, 4)}</b>
-                ", the spread of the whole stream. Products are rounded so that they add up as written."
-            </p>
+            "x is the term’s number minus the term’s mean, "
+            <b data-testid="block-mean" data-value=mean.to_string()>{decimals(mean, 4)}</b>
+            ". The weight is γ\u{a0}·\u{a0}u\u{a0}/\u{a0}σ: the final norm’s learned γ, the unembedding’s learned u for ‘"
+            {token}"’, and σ = "
+            <b data-testid="block-deviation" data-value=deviation.to_string()>{decimals(deviation, 4)}</b>
+            ", the spread of the whole stream."
         }
         .into_any(),
         None => view! {
-            <p>
-                "This model has no final norm. The weight is what the unembedding learned for ‘"{token}"’, and x is the \
-                 term’s number as it is. Products are rounded so that they add up as written."
-            </p>
+            "This model has no final norm. The weight is what the unembedding learned for ‘"{token}"’, and x is the \
+             term’s number as it is."
         }
         .into_any(),
     }
