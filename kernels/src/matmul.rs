@@ -111,7 +111,7 @@ fn single(left: View, right: View, scale: f32, onto: Onto, result: &mut [f32]) {
 /// A right factor, which the product reads in panels of columns.
 #[derive(Debug)]
 pub(super) enum Right<'a> {
-    /// Each panel is packed when it is needed.
+    /// Panels are packed when they are needed.
     Gathered(View<'a>),
     /// All panels one after another, from [`pack`].
     Packed { shape: [usize; 2], panels: &'a [f32] },
@@ -125,9 +125,9 @@ impl Right<'_> {
         }
     }
 
-    /// `width` columns starting at `column` of the `deep` rows starting at `from`; packed into
-    /// `scratch` if they are not packed yet.
-    fn panel<'a>(
+    /// The panels of `width` columns starting at `column`, of the `deep` rows starting at `from`; packed
+    /// into `scratch` if they are not packed yet.
+    fn panels<'a>(
         &'a self,
         [from, deep]: [usize; 2],
         [column, width]: [usize; 2],
@@ -135,7 +135,7 @@ impl Right<'_> {
     ) -> &'a [f32] {
         match self {
             Self::Gathered(view) => {
-                gather_panel(*view, [from, deep], [column, width], scratch);
+                gather_panels(*view, [from, deep], [column, width], scratch);
                 scratch
             }
             Self::Packed { shape: [_, columns], panels } => {
@@ -145,28 +145,20 @@ impl Right<'_> {
     }
 }
 
-/// Width of the next panel when `left` columns are left. The wider panel is a little faster; the
-/// narrower wastes less at the edge.
-fn next_width(left: usize) -> usize {
-    if left >= WIDE { WIDE } else { NARROW.min(left) }
-}
-
 /// Packs all panels of a right factor in the order in which the product reads them.
 pub(super) fn pack(right: View) -> Vec<f32> {
     let [depth, columns] = right.shape;
-    let (mut packed, mut panel) = (Vec::new(), Vec::new());
+    let (mut packed, mut panels) = (Vec::new(), Vec::new());
     for from in (0..depth).step_by(DEPTH) {
-        let deep = DEPTH.min(depth - from);
-        let mut column = 0;
-        while column < columns {
-            let width = next_width(columns - column);
-            gather_panel(right, [from, deep], [column, width], &mut panel);
-            packed.extend_from_slice(&panel);
-            column += width;
-        }
+        gather_panels(right, [from, DEPTH.min(depth - from)], [0, columns], &mut panels);
+        packed.extend_from_slice(&panels);
     }
     packed
 }
+
+/// Columns whose panels are packed together where several blocks of rows are multiplied by them: two
+/// megabytes at most, which stay in a cache until the last block.
+const STRETCH: usize = 1024;
 
 /// [`product`] with these tiles and a right factor that may be packed.
 pub(super) fn multiply(
@@ -183,25 +175,44 @@ pub(super) fn multiply(
     if depth == 0 {
         return start(onto, result, stride, rows, columns);
     }
+    let height = tiles.height();
+    // Panels for a single block of rows are packed when they are needed, and then are in the first cache.
+    let ahead = rows > height && matches!(right, Right::Gathered(_));
+    let stretch = if ahead { STRETCH } else { columns.max(1) };
     let [mut packed, mut scratch] = SCRATCH.take();
     for from in (0..depth).step_by(DEPTH) {
         let deep = DEPTH.min(depth - from);
         let onto = if from == 0 { onto } else { Onto::Result };
-        for row in (0..rows).step_by(tiles.height()) {
-            let rows = tiles.height().min(rows - row);
-            gather_rows(left.some_rows(row, rows), from, deep, &mut packed);
-            let left = Left { rows, deep, packed: &packed };
-            let result = &mut result[row * stride..];
-            let mut column = 0;
-            while column < columns {
-                let width = next_width(columns - column);
-                let panel = right.panel([from, deep], [column, width], &mut scratch);
-                tiles.times(&left, panel, Place { onto, scale, stride, column, width }, result);
-                column += width;
+        for first in (0..columns).step_by(stretch) {
+            let end = columns.min(first + stretch);
+            if ahead {
+                right.panels([from, deep], [first, end - first], &mut scratch);
+            }
+            for row in (0..rows).step_by(height) {
+                let rows = height.min(rows - row);
+                gather_rows(left.some_rows(row, rows), from, deep, &mut packed);
+                let left = Left { rows, deep, packed: &packed };
+                let result = &mut result[row * stride..];
+                let mut column = first;
+                while column < end {
+                    let width = tiles.next_width(end - column);
+                    let panels = if ahead {
+                        &scratch[deep * (column - first)..]
+                    } else {
+                        right.panels([from, deep], [column, width], &mut scratch)
+                    };
+                    tiles.times(
+                        &left,
+                        panels,
+                        Place { onto, scale, stride, column, width },
+                        result,
+                    );
+                    column += width;
+                }
             }
         }
     }
-    if packed.capacity() <= KEPT {
+    if packed.capacity().max(scratch.capacity()) <= KEPT {
         SCRATCH.set([packed, scratch]);
     }
 }
@@ -228,46 +239,74 @@ fn start(onto: Onto, result: &mut [f32], stride: usize, rows: usize, columns: us
     }
 }
 
+/// Rows or columns of a factor that are packed before the next: their part of a row, or of a column, is then
+/// read while it is in the first-level cache.
+const RUN: usize = 32;
+
 /// Packs a left factor: four rows interleaved, column by column, padded with zeros beyond the last
 /// row. Tiles then read contiguous numbers, which is worth the copy.
 fn gather_rows(left: View, from: usize, deep: usize, packed: &mut Vec<f32>) {
     let [rows, _] = left.shape;
+    packed.resize(rows.next_multiple_of(GATHERED) * deep, 0.0);
+    for start in (0..deep).step_by(RUN) {
+        let run = RUN.min(deep - start);
+        for (group, packed) in packed.chunks_exact_mut(GATHERED * deep).enumerate() {
+            let row = group * GATHERED;
+            let tiles = &mut packed.as_chunks_mut().0[start..][..run];
+            gather_group(left, [row, GATHERED.min(rows - row)], from + start, tiles);
+        }
+    }
+}
+
+/// `count` rows starting at `row`, interleaved, from column `from` on.
+#[inline(always)]
+fn gather_group(left: View, [row, count]: [usize; 2], from: usize, tiles: &mut [[f32; GATHERED]]) {
     let [down, across] = left.strides;
-    packed.clear();
-    packed.resize(rows.div_ceil(GATHERED) * GATHERED * deep, 0.0);
-    for (group, packed) in packed.chunks_exact_mut(GATHERED * deep).enumerate() {
-        let row = group * GATHERED;
-        let count = GATHERED.min(rows - row);
-        let first = row * down + from * across;
-        let tiles = packed.as_chunks_mut::<GATHERED>().0;
-        if across == 1 && count == GATHERED {
-            let runs: [&[f32]; GATHERED] =
-                core::array::from_fn(|i| &left.values[first + i * down..][..deep]);
-            let [a, b, c, d] = runs;
-            for ((((tile, a), b), c), d) in tiles.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-                *tile = [*a, *b, *c, *d];
-            }
-        } else if down == 1 && count == GATHERED {
-            for (at, tile) in tiles.iter_mut().enumerate() {
-                tile.copy_from_slice(&left.values[first + at * across..][..GATHERED]);
-            }
-        } else {
-            for (at, tile) in tiles.iter_mut().enumerate() {
-                for (i, value) in tile.iter_mut().take(count).enumerate() {
-                    *value = left.values[first + at * across + i * down];
-                }
+    let first = row * down + from * across;
+    if across == 1 && count == GATHERED {
+        let runs: [&[f32]; GATHERED] =
+            core::array::from_fn(|i| &left.values[first + i * down..][..tiles.len()]);
+        let [a, b, c, d] = runs;
+        for ((((tile, a), b), c), d) in tiles.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+            *tile = [*a, *b, *c, *d];
+        }
+    } else if down == 1 && count == GATHERED {
+        for (at, tile) in tiles.iter_mut().enumerate() {
+            tile.copy_from_slice(&left.values[first + at * across..][..GATHERED]);
+        }
+    } else {
+        for (at, tile) in tiles.iter_mut().enumerate() {
+            *tile = [0.0; GATHERED];
+            for (i, value) in tile.iter_mut().take(count).enumerate() {
+                *value = left.values[first + at * across + i * down];
             }
         }
     }
 }
 
-/// Packs `width` columns of the right factor row by row, each row padded with zeros to the panel's
-/// width.
-fn gather_panel(right: View, rows: [usize; 2], columns: [usize; 2], panel: &mut Vec<f32>) {
-    if columns[1] == WIDE {
-        gather::<WIDE>(right, rows, columns, panel);
-    } else {
-        gather::<NARROW>(right, rows, columns, panel);
+/// Packs `width` columns of the right factor in panels, each row by row, the last padded with zeros to a
+/// narrow panel's width.
+fn gather_panels(
+    right: View,
+    [from, deep]: [usize; 2],
+    [column, width]: [usize; 2],
+    packed: &mut Vec<f32>,
+) {
+    packed.resize(deep * width.next_multiple_of(NARROW), 0.0);
+    for start in (0..deep).step_by(RUN) {
+        let rows = [from + start, RUN.min(deep - start)];
+        let mut at = 0;
+        while at < width {
+            let panel = &mut packed[deep * at..];
+            if width - at >= WIDE {
+                gather::<WIDE>(right, rows, [column + at, WIDE], &mut panel[start * WIDE..]);
+                at += WIDE;
+            } else {
+                let width = NARROW.min(width - at);
+                gather::<NARROW>(right, rows, [column + at, width], &mut panel[start * NARROW..]);
+                at += NARROW;
+            }
+        }
     }
 }
 
@@ -275,13 +314,14 @@ fn gather<const WIDTH: usize>(
     right: View,
     [from, deep]: [usize; 2],
     [column, width]: [usize; 2],
-    panel: &mut Vec<f32>,
+    panel: &mut [f32],
 ) {
     let [down, across] = right.strides;
-    panel.clear();
-    panel.resize(deep * WIDTH, 0.0);
-    let rows = panel.as_chunks_mut::<WIDTH>().0;
+    let rows = &mut panel.as_chunks_mut::<WIDTH>().0[..deep];
     let first = from * down + column * across;
+    if width < WIDTH {
+        rows.fill([0.0; WIDTH]);
+    }
     if across == 1 && width == WIDTH {
         for (at, row) in rows.iter_mut().enumerate() {
             row.copy_from_slice(&right.values[first + at * down..][..WIDTH]);
@@ -318,9 +358,9 @@ mod tests {
 
     #[test]
     fn agrees_with_the_definition_in_every_layout_and_at_every_edge() {
-        for rows in [1, 2, 3, 4, 5, 9, 12, 16] {
+        for rows in [1, 2, 3, 4, 5, 9, 12, 16, 26] {
             for depth in [1, 3, 8, 513, 1030] {
-                for columns in [1, 7, 8, 15, 16, 17, 24, 33] {
+                for columns in [1, 7, 8, 15, 16, 17, 24, 33, 57] {
                     let (a, b) = (whole(rows * depth, 1), whole(depth * columns, 2));
                     let lefts =
                         [View::rows(&a, [rows, depth]), View::rows(&a, [depth, rows]).transposed()];
@@ -369,8 +409,13 @@ mod tests {
     }
 
     #[test]
-    fn more_rows_than_are_copied_at_a_time() {
-        let [rows, depth, columns] = [519, 515, 21];
+    fn more_rows_and_columns_than_are_copied_at_a_time() {
+        for shape in [[519, 515, 21], [261, 5, 2 * STRETCH + 41]] {
+            check_large(shape);
+        }
+    }
+
+    fn check_large([rows, depth, columns]: [usize; 3]) {
         let (a, b, bias) = (whole(rows * depth, 1), whole(depth * columns, 2), whole(columns, 3));
         let right = View::rows(&b, [depth, columns]);
         for onto in [Onto::Zero, Onto::Row(&bias), Onto::Result] {

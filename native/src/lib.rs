@@ -34,6 +34,10 @@ use door::Door;
 use engine::Said;
 use secret::Secret;
 
+/// Why: see Cargo.toml. It serves whatever links this library.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How an engine is started.
 pub struct Options {
     /// The built page.
