@@ -112,12 +112,14 @@ test("the line is yet to come when the chapter opens, and rows keep their height
   await eventually(async () => /hold \d+% of their rows’ weight\.\s+Press Train/.test(await story(3)));
   // A lead that cannot be read off the percentages is none; the row that is asked about is not yet on show.
   assert.match(await story(1), /No character stands out yet\.\s+Press Train, and watch/);
+  assert.doesNotMatch(await story(0), /They do/);
   assert.equal(await byId(page, "alignment-output-0-0").getAttribute("aria-selected"), "true");
   const before = await height();
   assert.match(await byId(page, "figure-alignment").innerText(), /95%[^]*the model without attention writes[^]*Red marks a mistake/i);
   await train(page, 200);
   await eventually(async () => /hold \d+% of their rows’ weight\.\s+Press “Replay”/.test(await story(3)));
   await eventually(async () => /Press “Replay”/.test(await story(1)));
+  await eventually(async () => /form a pattern\? They do: it reads from right to left/.test(await story(0)));
   assert.equal(await height(), before);
   assert.match(await story(6), /Over the lengths trained on, 1 to 8, /);
 });

@@ -110,28 +110,91 @@ test("the beat of the loop follows it once around for each character", async (t)
   const page = await open(t, "&idea=1", { reducedMotion: "no-preference" });
   await byId(page, "probe-input").fill("abc");
   const loop = byId(page, "rnn-loop");
-  // The sentence before may be on its way still: it has no “b”.
-  await loop.filter({ hasText: "t = 2" }).locator(".rnn-now", { hasText: "b" }).waitFor();
-  await loop.locator("text", { hasText: "t = 3" }).waitFor();
-  // Once around, it is back where it began.
-  await loop.locator("text", { hasText: "t = 1" }).waitFor();
+  // The sentence before may be on its way still: it has no “c”. What was read stays.
+  await loop.filter({ hasText: "t = 3" }).locator(".rnn-now", { hasText: "c" }).waitFor();
+  await byId(page, "rnn-play").filter({ hasText: "Play again" }).waitFor();
   assert.equal(await loop.locator(".rnn-dot").count(), 0);
+  // Until the story goes on.
+  await page.keyboard.press("PageDown");
+  await columns(page, 1);
+  await byId(page, "rnn-play").filter({ hasText: /^Play$/ }).waitFor();
+  await page.keyboard.press("PageUp");
+  await byId(page, "rnn-play").filter({ hasText: "Play again" }).waitFor();
   const still = await open(t, "&idea=1", { reducedMotion: "reduce" });
   assert.equal(await byId(still, "rnn-loop").locator(".rnn-dot").count(), 0);
   assert.match(await byId(still, "rnn-play").textContent(), /Play/);
 });
 
-test("before anything is unrolled, Play has one and the same cell read each character", async (t) => {
+/** Colors, from the first unit to the last, of the loop's strip and of each strip beside it; none of an empty place. */
+const stripsRead = (page) => byId(page, "rnn-loop").evaluate((loop) => {
+  const [cells, band] = loop.closest(".rnn-track").querySelectorAll(".rnn-strips");
+  const left = loop.transform.baseVal.consolidate().matrix.e;
+  const strip = loop.querySelector(".rnn-strip");
+  // The first letter is the cell's.
+  const places = loop.querySelector(".rnn-rest").getAttribute("x").split(" ").slice(1).map(Number);
+  // Read from a copy: a canvas that is read often is another canvas.
+  const reader = (canvas) => {
+    const { width, height } = canvas;
+    const copy = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
+    copy.drawImage(canvas, 0, 0);
+    return (x) => {
+      const { data } = copy.getImageData(Math.round(left + x), 0, 1, height);
+      return data.every((byte) => byte === 0) ? "" : data.join();
+    };
+  };
+  const colors = reader(band.clientWidth > 0 ? band : cells);
+  return {
+    cell: reader(cells)(Number(strip.getAttribute("x")) + Number(strip.getAttribute("width")) / 2),
+    read: places.map(colors),
+  };
+});
+
+test("before anything is unrolled, Play has one and the same cell read each character, and all it read stays", async (t) => {
   const page = await open(t);
-  const [loop, play] = [byId(page, "rnn-loop"), byId(page, "rnn-play")];
-  await byId(page, "probe-input").fill("abc");
-  await loop.filter({ hasText: "2 more times" }).waitFor();
+  const [loop, play, said] = [byId(page, "rnn-loop"), byId(page, "rnn-play"), byId(page, "rnn-columns")];
+  await loop.filter({ hasText: "29 more times" }).waitFor();
+  assert.deepEqual((await stripsRead(page)).read, Array(30).fill(""));
   await play.click();
-  await play.filter({ hasText: "Stop" }).waitFor();
-  await loop.filter({ hasText: "t = 2" }).locator(".rnn-now", { hasText: "b" }).waitFor();
-  await play.filter({ hasText: "Play" }).waitFor();
+  await eventually(async () => (await shownInLoop(page)).step >= 4, "t = 4");
+  await play.filter({ hasText: "Stop" }).click();
+  await play.filter({ hasText: /^Play$/ }).waitFor();
+  await drawn(page);
+  // Stopped, it stays where it is, and all that is said is of that step.
+  const { step } = await shownInLoop(page);
+  assert.equal(await said.textContent(), `${step} of 30 read`);
+  assert((await loop.textContent()).includes(step === 29 ? "once more" : `${30 - step} more times`));
+  const stopped = await stripsRead(page);
+  assert.equal(stopped.read.filter(Boolean).length, step);
+  assert.equal(stopped.read[step - 1], stopped.cell);
   assert.equal(await loop.locator(".rnn-dot").count(), 0);
+  // From there to the end.
+  await play.click();
+  await play.filter({ hasText: "Play again" }).waitFor();
+  await drawn(page);
+  assert.equal((await shownInLoop(page)).step, 30);
+  assert.equal(await said.textContent(), "30 of 30 read");
+  assert.doesNotMatch(await loop.textContent(), /more/);
+  const ended = await stripsRead(page);
+  assert(ended.read.every(Boolean), "all strips stay");
+  assert.equal(ended.read[29], ended.cell);
+  assert.deepEqual(ended.read.slice(0, step), stopped.read.slice(0, step));
   await columns(page, 0);
+  // While they stay, they are the live model's.
+  await byId(page, "train-step").click();
+  await shownStep(page, 121);
+  await drawn(page);
+  const trained = await stripsRead(page);
+  assert(trained.read.every((strip, t) => strip && strip !== ended.read[t]), "each has changed");
+  assert.equal(trained.read[29], trained.cell);
+  // Again from the first; another sentence of the same length is not read yet.
+  await play.click();
+  await eventually(async () => (await shownInLoop(page)).step < 30, "from the first");
+  await play.filter({ hasText: "Stop" }).click();
+  await byId(page, "probe-input").fill("b".repeat(30));
+  await eventually(async () => (await said.textContent()) === "0 of 30");
+  await drawn(page);
+  assert.deepEqual((await stripsRead(page)).read, Array(30).fill(""));
+  await loop.filter({ hasText: "29 more times" }).waitFor();
 });
 
 /** What the loop shows: its step (from 1), the characters from its own on, and what it expects, likeliest first. */
@@ -167,13 +230,23 @@ test("on a phone, Play keeps the character that is read at the cell", async (t) 
   const { axes } = await exported(page, "unrolled");
   await byId(page, "rnn-play").click();
   const now = byId(page, "rnn-loop").locator(".rnn-now");
-  // Beyond what fits the width.
   await eventually(async () => (await shownInLoop(page)).step >= 14, "t = 14");
+  await byId(page, "rnn-play").click();
+  await drawn(page);
   const { step, reads } = await shownInLoop(page);
   assert.equal(reads[0], axes[0].labels[step - 1]);
+  // Below it are the states so far, over the whole width, each over its character.
+  const { cell, read } = await stripsRead(page);
+  assert.deepEqual([read.length, read.filter(Boolean).length, read[step - 1]], [30, step, cell]);
+  assert.equal(reads.slice(1), axes[0].labels.join(""));
   const [letter, room] = [await now.boundingBox(), await page.locator(".rnn-scroller").boundingBox()];
   assert(letter.x >= room.x && letter.x + letter.width <= room.x + room.width, JSON.stringify({ letter, room }));
   assert(letter.y >= room.y && letter.y + letter.height <= room.y + room.height + 1, JSON.stringify({ letter, room }));
+  // What plays and what goes to any step are whole.
+  for (const id of ["rnn-play", "control-rnn-columns", "rnn-columns"]) {
+    const box = await byId(page, id).boundingBox();
+    assert(box.x >= 0 && box.x + box.width <= 390, `${id}: ${JSON.stringify(box)}`);
+  }
 });
 
 test("it plays by itself to the end and can be stopped", async (t) => {
@@ -206,8 +279,8 @@ test("the first columns stay where they are, and the new one comes out of the lo
   // The cell stands where step 1 will be; what is to come has its places beside it.
   const cell = await at("rnn-loop");
   const letters = byId(page, "rnn-loop").locator(".rnn-rest");
-  assert.equal((await letters.getAttribute("x")).split(" ").length, 30);
-  assert.equal([...(await letters.textContent())].length, 30);
+  assert.equal((await letters.getAttribute("x")).split(" ").length, 31, "one at the cell");
+  assert.equal([...(await letters.textContent())].length, 31);
   await byId(page, "rnn-unroll").click();
   await columns(page, 1);
   const [first, loop] = [await at("rnn-column-1"), await at("rnn-loop")];

@@ -5,6 +5,7 @@ mod figure;
 mod map;
 mod notebooks;
 mod panels;
+mod said;
 mod words;
 
 use std::sync::Arc;
@@ -346,6 +347,7 @@ fn lives(page: Page) -> Vec<Live> {
         Some(_) => "“Replay” to watch the line appear",
     };
     let kinds = memo(move || page.kinds());
+    let pattern = memo(move || said::pattern(page, on_line.get()));
     let right = memo(move || {
         let shares = kinds.get().into_iter().map(|kind| Some((kind, last(&exact(kind))?)));
         let lengths = page.settings.with(|s| match s.spec(0).length {
@@ -367,6 +369,7 @@ fn lives(page: Page) -> Vec<Live> {
         _ => "",
     };
     vec![
+        live("pattern", move || pattern.get().to_owned()),
         live("first", move || first.get()),
         live("do-first", move || do_first().to_owned()),
         live("second", move || second.get()),

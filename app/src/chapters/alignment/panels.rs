@@ -131,6 +131,7 @@ pub fn SmallLengths(page: Page) -> impl IntoView {
         <button type="button" class="alignment-small" data-testid="alignment-lengths-small" on:click=show>
             <span class="hint">"correct, by length of the source"</span>
             <span class="visually-hidden">{label}</span>
+            <span class="alignment-shares" aria-hidden="true"><span>"100%"</span><span>"0%"</span></span>
             <svg viewBox="0 0 200 100" preserveAspectRatio="none" aria-hidden="true">
                 <line class="alignment-axis" x1="0" x2="200" y1="0" y2="0"></line>
                 <line class="alignment-axis" x1="0" x2="200" y1="100" y2="100"></line>

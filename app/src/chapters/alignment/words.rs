@@ -112,7 +112,7 @@ pub const SCRIPT: Script = Script {
                    Yoshua Bengio suspected the single vector. They let the decoder look back at the source for \
                    each word, and called this a mechanism of [attention](attention). Here a model with attention \
                    (“Bahdanau”) learns beside one without. {neither}\n\n\
-                   ! Press Train, and watch: do the squares form a pattern?",
+                   ! Press Train, and watch: do the squares form a pattern? {pattern}",
             // The next beat asks about the third row.
             set: |link| link.alignment.at = 1,
             asks: &[],

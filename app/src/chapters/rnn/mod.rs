@@ -34,7 +34,7 @@ use crate::{
 use arithmetic::SumView;
 use check::Check;
 use recovery::RecoveryView;
-use unrolled::{Diagram, UnrolledFigure};
+use unrolled::{Diagram, Lap, UnrolledFigure};
 use unroller::{EditBar, Unroller};
 use writing::WritingView;
 
@@ -192,9 +192,9 @@ fn UnrolledView(shared: Shared) -> impl IntoView {
     let problem =
         Signal::derive(move || shared.answered.problem.get().filter(|_| shared.edit.get() == 0));
     // Around the loop: by itself where a beat tells of it, and whenever the learner asks.
-    let follows = RwSignal::new(false);
+    let lap = Lap::new();
     let idea = memo(move || store.link.with(|link| link.idea));
-    effect(move || follows.set(idea.get() == words::LOOP_IN && !is_still()));
+    effect(move || lap.begin(idea.get() == words::LOOP_IN && !is_still()));
     let field = NodeRef::new();
     let on_edit = Callback::new(move |t: usize| unroller::begin_edit(shared, t, field));
     let on_open = Callback::new(move |()| arithmetic::open(store));
@@ -208,8 +208,8 @@ fn UnrolledView(shared: Shared) -> impl IntoView {
             <p class="view-note rnn-note" role="status" data-testid="rnn-note">
                 {move || unroller::note(shared)}
             </p>
-            <UnrolledFigure diagram columns at unit on_open on_edit on_matrix follows provenance=shared.provenance>
-                <Unroller shared length follows/>
+            <UnrolledFigure diagram columns at unit on_open on_edit on_matrix lap provenance=shared.provenance>
+                <Unroller shared length lap/>
             </UnrolledFigure>
             <EditBar shared field/>
         </div>

@@ -5,7 +5,7 @@ use core::time::Duration;
 use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsCast;
 
-use super::{Shared, words::LOOP_IN};
+use super::{Shared, unrolled::Lap, words::LOOP_IN};
 use crate::{figures::token, reactive::memo};
 
 /// Milliseconds between two steps of playing.
@@ -35,8 +35,8 @@ pub fn Unroller(
     shared: Shared,
     /// Steps of the sentence.
     length: Memo<u32>,
-    /// Whether one goes around the loop. Until the story unrolls it, this is what plays.
-    follows: RwSignal<bool>,
+    /// What goes around the loop. Until the story unrolls it, this is what plays.
+    lap: Lap,
 ) -> impl IntoView {
     let columns = shared.columns;
     let shown = memo(move || columns.get().min(length.get()));
@@ -45,7 +45,10 @@ pub fn Unroller(
         let (shown, length) = (columns.get().min(length.get()), length.get());
         (shown == 0, shown == length)
     });
-    let loops = memo(move || ends.get().0 && shared.store.link.with(|link| link.idea <= LOOP_IN));
+    let of_loop = memo(move || shared.store.link.with(|link| link.idea <= LOOP_IN));
+    let loops = memo(move || ends.get().0 && of_loop.get());
+    let has_read =
+        memo(move || loops.get() && lap.count() > 0 && lap.count() == length.get() as usize);
     let playing = RwSignal::new(None::<IntervalHandle>);
     let stop = move || {
         if let Some(handle) = playing.try_update(Option::take).flatten() {
@@ -65,7 +68,11 @@ pub fn Unroller(
             return;
         }
         if loops.get_untracked() {
-            follows.update(|follows| *follows = !*follows);
+            if has_read.get_untracked() {
+                lap.begin(true);
+            } else {
+                lap.plays.update(|plays| *plays = !*plays);
+            }
             return;
         }
         if shown.get_untracked() == length.get_untracked() {
@@ -83,22 +90,24 @@ pub fn Unroller(
     let at_end = move || ends.get().1.then_some("true");
     let at_start = move || ends.get().0.then_some("true");
     view! {
-        <button type="button" class="button button-primary" data-testid="rnn-unroll"
+        <button type="button" class="button button-primary" class:rnn-later=of_loop data-testid="rnn-unroll"
             aria-disabled=at_end on:click=move |_| { stop(); step(1) }>
             "Unroll one step"
         </button>
-        <button type="button" class="button" data-testid="rnn-fold-one"
+        <button type="button" class="button" class:rnn-later=of_loop data-testid="rnn-fold-one"
             aria-disabled=at_start on:click=move |_| { stop(); step(-1) }>
             "Fold one"
         </button>
-        <button type="button" class="button" data-testid="rnn-fold"
+        <button type="button" class="button rnn-wide" class:rnn-later=of_loop data-testid="rnn-fold"
             aria-disabled=at_start on:click=move |_| { stop(); columns.set(0) }>
             "Fold back"
         </button>
-        <button type="button" class="button" data-testid="rnn-play" on:click=play>
-            {move || {
-                let plays = playing.with(Option::is_some) || (follows.get() && loops.get());
-                if plays { "Stop" } else { "Play" }
+        <button type="button" class="button" class:rnn-replays=of_loop data-testid="rnn-play" on:click=play>
+            {move || match loops.get() {
+                true if lap.plays.get() => "Stop",
+                true if has_read.get() => "Play again",
+                _ if playing.with(Option::is_some) => "Stop",
+                _ => "Play",
             }}
         </button>
         <label class="rnn-scrub">
@@ -111,7 +120,14 @@ pub fn Unroller(
                         columns.set(value);
                     }
                 }/>
-            <output data-testid="rnn-columns">{move || format!("{} of {}", shown.get(), length.get())}</output>
+            // While it plays, the number changes faster than it can be said.
+            <output data-testid="rnn-columns"
+                aria-live=move || if lap.plays.get() && loops.get() { "off" } else { "polite" }>
+                {move || match lap.count() {
+                    read if read > 0 && loops.get() => format!("{read} of {} read", length.get()),
+                    _ => format!("{} of {}", shown.get(), length.get()),
+                }}
+            </output>
         </label>
     }
     .into_any()

@@ -25,7 +25,8 @@ pub const SCRIPT: Script = Script {
             text: "In the late 1980s, many networks read a text through a window of fixed length. What had left \
                    the window was gone. In 1990 Jeffrey Elman gave his network a memory instead: the \
                    [state](hidden-state), a strip of numbers.\n\n\
-                   ! Press “Play”: one and the same cell reads all {length} characters.",
+                   ! Press “Play”: one and the same cell reads all {length} characters. Each strip is the \
+                   state after one character.",
             set: |_| {},
             asks: &[],
         },
@@ -104,10 +105,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Thrown off",
-            text: "To write, the network draws a character and then reads it, as if you had written it. An LSTM, \
+            text: "To write, the network draws a character and then reads it. An LSTM, \
                    a cell from a later chapter, writes too. At place {odd}, one odd character is forced on \
                    both.\n\n\
-                   ! Nothing else differs: that character caused all that is underlined. Does either text find its way back?\n\n\
+                   ! The random numbers are the same with it and without it, so it caused all that is underlined. \
+                   Does the underline ever stop?\n\n\
                    + What becomes of a mistake?\n\n\
                    Whatever the network writes becomes its past, mistakes included. A model that reads its own \
                    output is called [autoregressive](autoregressive).\n\n\

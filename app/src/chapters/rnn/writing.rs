@@ -78,7 +78,7 @@ pub fn WritingView(shared: Shared) -> impl IntoView {
                 <Sentence label="Sentence to continue" problem=answered.problem/>
                 <div class="view-bar">
                     <button type="button" class="button button-primary" data-testid="rnn-odd" on:click=toggle>
-                        {move || if odd.get() > 0 { "Take the odd character out" } else { "Force one odd character" }}
+                        {move || if odd.get() > 0 { "Take it out" } else { "Force one odd character" }}
                     </button>
                     <Show when=move || { odd.get() > 0 }>
                         <OddLetter letter rarest/>
@@ -94,8 +94,10 @@ pub fn WritingView(shared: Shared) -> impl IntoView {
                     <p class="readout">
                         <span class="hint-more">"Each network draws a character, then reads what it drew. "</span>
                         "The color is its surprise, −ln p: "
-                        <span class="rnn-scale" aria-hidden="true"></span>
-                        {format!(" 0 to {STRONGEST} nats.")}
+                        <span class="rnn-scaled">
+                            "0"<span class="rnn-scale" aria-hidden="true"></span>
+                            <span class="visually-hidden">" to "</span>{format!("{STRONGEST} nats")}
+                        </span>
                     </p>
                 </WrittenFigure>
             </Show>

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use super::{
     data::{BARS, Diagram, Face},
+    lap::Lap,
     layout::{Layout, Places},
 };
 use crate::{
@@ -66,8 +67,8 @@ pub fn ColumnView(
 #[component]
 pub fn LoopView(
     diagram: Memo<Arc<Diagram>>,
-    /// The step that is followed around it.
-    lap: Signal<Option<usize>>,
+    /// What goes around it.
+    lap: Lap,
     layout: Memo<Layout>,
     /// Where it stands, on its way there too.
     places: Memo<Arc<Places>>,
@@ -75,59 +76,74 @@ pub fn LoopView(
     seen: Signal<f64>,
 ) -> impl IntoView {
     // All that stands at the cell is of one step.
-    let step = memo(move || diagram.with(|d| d.loop_step(lap.get())));
+    let step = memo(move || diagram.with(|d| d.loop_step(lap.at.get())));
     let face = memo(move || {
         let face = diagram.with(|d| d.columns.get(step.get()).map(|c| c.face.clone()));
         Face { token: String::new(), replaced: None, ..face.unwrap_or_default() }
     });
     let at = move || places.with(|p| p.rest.unwrap_or_default());
     let ahead = memo(move || layout.get().ahead > 0);
-    // From the first that is not unrolled on, where each has its own place, or from what is read on, in letters
-    // as far as one sees, but at least over the column and the loop.
+    // What the cell reads and, where they have places of their own, each that is to come; or all from what is
+    // read on, in letters as far as one sees, but at least over the column and the loop.
     let rest = move || {
         diagram.with(|d| {
-            let first = if ahead.get() { d.unrolled } else { step.get() };
-            let rest = d.columns.iter().skip(first).map(|c| c.face.token.as_str());
-            let room = layout.with(|l| {
+            let from = |first: usize, room: usize| {
+                let rest = d.columns.iter().skip(first).map(|c| c.face.token.as_str());
+                token::short_mark(&rest.collect::<String>(), room)
+            };
+            layout.with(|l| {
                 if l.ahead > 0 {
-                    return (1 + l.ahead) as f64;
+                    let read = d.columns.get(step.get()).map(|c| token::mark(&c.face.token));
+                    return read.unwrap_or_default() + &from(l.first_ahead(), l.ahead);
                 }
                 let reach = seen.get() - l.x_of(l.unrolled);
-                (reach.max(l.column + l.loop_reach()) - l.letters_left()) / (0.78 * l.text)
-            });
-            token::short_mark(&rest.collect::<String>(), room as usize)
+                let room = reach.max(l.column + l.loop_reach()) - l.letters_left();
+                from(step.get(), (room / (0.78 * l.text)) as usize)
+            })
         })
     };
     // Before the character that is followed, that one, and after it.
     let rest = memo(move || {
-        let mut rest = rest();
+        let rest = rest();
         let place = |rest: &str, n| rest.char_indices().nth(n).map_or(rest.len(), |(at, _)| at);
-        let (from, to) = match lap.get() {
-            // The cell has what it reads.
-            Some(t) if ahead.get() => {
-                let read = diagram.with(|d| d.columns.get(t).map(|c| token::mark(&c.face.token)));
-                let first = place(&rest, 1);
-                rest.replace_range(..first, &read.unwrap_or_default());
-                (place(&rest, t), place(&rest, t + 1))
-            }
+        let (from, to) = match lap.at.get() {
+            // Behind that of the cell.
+            Some(t) if ahead.get() => (place(&rest, t + 1), place(&rest, t + 2)),
             Some(_) => (0, place(&rest, 1)),
             None => (place(&rest, 1), place(&rest, 1)),
         };
         [&rest[..from], &rest[from..to], &rest[to..]].map(str::to_owned)
     });
-    let count = move || {
-        // The first of the steps in it takes U from the column before.
-        diagram.with(|d| match (d.length() - d.unrolled).saturating_sub(1) {
-            0 => [String::new(), String::new()],
-            1 => ["once ".to_owned(), "more".to_owned()],
-            n => [format!("{n} more "), "times".to_owned()],
-        })
-    };
     let right = move || layout.with(|l| l.strip_x() + l.strip_width());
     // How far the curve's ends stand from the strip's middle.
     let spread = move || layout.with(|l| (0.16 * l.strip_height).clamp(12.0, 64.0));
     let far = move || layout.with(|l| l.strip_x() + l.loop_reach());
-    let count_x = move || right() + 0.5 * far() + 4.0;
+    let mid = move || layout.get().strip_middle();
+    let label_x = move || right() + far() - 10.0;
+    // Under the loop or, above a band, beside it, within what is in sight.
+    let count_x = move || {
+        layout.with(|l| match l.banded {
+            true => (label_x() + 38.0).min(l.width() - l.x_of(l.unrolled) - 28.0),
+            false => right() + 0.5 * far() + 4.0,
+        })
+    };
+    let count_y = move || {
+        layout.with(|l| match l.banded {
+            true => mid() - 0.2 * l.text,
+            false => mid() + 1.7 * spread() + 1.5 * l.text,
+        })
+    };
+    let is_low = move || layout.with(|l| !l.banded && count_y() + 1.4 * l.text > l.token_y);
+    let count = move || {
+        // The first of the steps in it takes U from the column before.
+        diagram.with(|d| match d.length().saturating_sub(step.get() + 1) {
+            0 => [String::new(), String::new()],
+            1 => ["once ".to_owned(), "more".to_owned()],
+            // “Times” would stand over the letters.
+            n if is_low() => [format!("{n} more"), String::new()],
+            n => [format!("{n} more "), "times".to_owned()],
+        })
+    };
     let circle = memo(move || {
         let (right, mid, spread) = (right(), layout.get().strip_middle(), spread());
         // A curve reaches three quarters of the way to its handles; beyond it stands the label.
@@ -145,13 +161,11 @@ pub fn LoopView(
     // A new dot for each step: its way begins anew. The last state does not come back.
     let dot = move || {
         let length = diagram.with_untracked(|d| d.length());
-        lap.get().filter(|t| t + 1 < length && !is_still()).map(|_| {
+        lap.at.get().filter(|t| t + 1 < length && lap.plays.get() && !is_still()).map(|_| {
             let way = circle.with(|(curve, _)| format!("offset-path: path(\"{curve}\")"));
             view! { <circle class="rnn-dot" r="7" style=way/> }
         })
     };
-    let label_x = move || right() + far() - 10.0;
-    let mid = move || layout.get().strip_middle();
     view! {
         <g class="rnn-loop" transform=move || format!("translate({} 0)", at()) data-testid="rnn-loop">
             <text class="rnn-time" x=move || layout.get().middle() y=move || layout.get().line(0)>
@@ -166,16 +180,16 @@ pub fn LoopView(
                 <text x=label_x y=move || mid() + 5.0>"U"</text>
             </g>
             {dot}
-            <path class="rnn-ghosts" d=move || layout.with(Layout::outlines_ahead)/>
+            <path class="rnn-ghosts" d=move || layout.with(|l| l.outlines_ahead(lap.count()))/>
             <text class="rnn-rest" x=move || layout.with(Layout::letters_x)
-                y=move || layout.with(|l| l.token_y + 0.68 * l.token_size)
+                y=move || layout.with(Layout::letters_y)
                 style:font-size=move || format!("{:.1}px", layout.with(Layout::letters))
                 style:text-anchor=move || if ahead.get() { "middle" } else { "start" }>
                 {move || rest.get()[0].clone()}
                 <tspan class="rnn-now">{move || rest.get()[1].clone()}</tspan>
                 <tspan class="rnn-ahead">{move || rest.get()[2].clone()}</tspan>
             </text>
-            <text class="rnn-small" y=move || mid() + 1.7 * spread() + 1.5 * layout.get().text>
+            <text class="rnn-small" y=count_y>
                 <tspan x=count_x>{move || count()[0].clone()}</tspan>
                 <tspan x=count_x dy="1.2em">{move || count()[1].clone()}</tspan>
             </text>
@@ -315,9 +329,10 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
     };
     let row = move |i: usize| layout.with(|l| l.bars_y + l.bar_height * i as f64);
     let shown = move |i: usize| i < layout.get().bars;
-    // Bars behind their names have the whole width.
-    let behind = memo(move || words.get() || layout.get().is_tight());
-    let start = move || if behind.get() { 2.0 } else { 1.3 * layout.get().text };
+    // Bars under their names have the whole width, and what height the letters leave.
+    let under = memo(move || words.get() || layout.get().is_tight());
+    let start = move || if under.get() { 3.0 } else { 1.3 * layout.get().text };
+    let thick = move || layout.with(|l| (l.bar_height - l.text - 2.0).clamp(1.0, 3.0));
     let is_true = move |i: usize| {
         output.with(|o| {
             let name = o.bars.get(i).map(|bar| &bar.0);
@@ -328,7 +343,11 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
         let path = move || {
             output.with(|o| {
                 let Some((_, p)) = o.bars.get(i).filter(|_| shown(i)) else { return String::new() };
-                let (y, height) = (row(i) + 2.0, layout.get().bar_height - 4.0);
+                let bar_height = layout.get().bar_height;
+                let (y, height) = match under.get() {
+                    true => (row(i) + bar_height - thick() - 1.0, thick()),
+                    false => (row(i) + 2.0, bar_height - 4.0),
+                };
                 let length = (width.get() - start() - 4.0) * f64::from(*p);
                 format!("M{} {y}h{length:.1}v{height}h-{length:.1}z", start())
             })
@@ -337,10 +356,18 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
             let name = output.with(|o| o.bars.get(i).map(|(name, _)| name_of(name)));
             name.filter(|_| shown(i)).unwrap_or_default()
         };
-        let y = move || row(i) + layout.with(|l| l.bar_height / 2.0 + 0.35 * l.text);
+        let y = move || {
+            let l = layout.get();
+            // Their tails end where the bar begins.
+            row(i)
+                + match under.get() {
+                    true => l.bar_height - thick() - 1.0 - 0.36 * l.text,
+                    false => l.bar_height / 2.0 + 0.35 * l.text,
+                }
+        };
         view! {
-            <path class="rnn-bars" class:rnn-bars-words=behind class:rnn-true=move || is_true(i) d=path/>
-            <text class="rnn-bar-name" class:rnn-true=move || is_true(i) x=move || if behind.get() { 4.0 } else { 5.0 }
+            <path class="rnn-bars" class:rnn-true=move || is_true(i) d=path/>
+            <text class="rnn-bar-name" class:rnn-true=move || is_true(i) x=move || if under.get() { 3.0 } else { 5.0 }
                 y=y>{name}</text>
         }
     };

@@ -162,11 +162,12 @@ fn write_column(svg: &mut String, diagram: &Diagram, l: &Layout, t: usize, color
             far = right + 66.0,
         );
         if l.ahead > 0 {
-            let read = diagram.columns[t..].iter().map(|c| c.face.token.as_str());
+            let ahead = diagram.columns.iter().skip(l.first_ahead());
+            let read = core::iter::once(column).chain(ahead).map(|c| c.face.token.as_str());
             let _ = write!(
                 svg,
                 r#"<path d="{}" stroke="{}" stroke-dasharray="3 3"/><text x="{}" y="{}" font-size="{:.1}" fill="{muted}" stroke="none">{}</text>"#,
-                l.outlines_ahead(),
+                l.outlines_ahead(0),
                 palette.line.css(),
                 l.letters_x(),
                 l.token_y + 0.68 * l.token_size,
@@ -280,7 +281,7 @@ mod tests {
         let svg = unrolled_svg(&diagram, &caption(), &colors);
         let (_, ghosts) = svg.split_once("stroke-dasharray").unwrap();
         let xs = ghosts.split('"').nth(3).unwrap();
-        assert_eq!(xs.split(' ').count(), 30, "{xs}");
+        assert_eq!(xs.split(' ').count(), 31, "{xs}");
     }
 
     #[test]

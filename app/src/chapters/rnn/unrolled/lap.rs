@@ -1,4 +1,4 @@
-//! Around the loop once for each character, while a beat tells of it.
+//! Around the loop once for each character: by itself where a beat tells of it, and as the learner asks.
 
 use core::time::Duration;
 
@@ -10,33 +10,58 @@ use crate::{
 };
 
 /// Time for one character; the style sheet's dot takes as long.
-const LAP: Duration = Duration::from_millis(700);
+const PACE: Duration = Duration::from_millis(350);
 
-/// The step that the loop shows while one `follows` it, from 0: each of the `length` once, then nobody
-/// does. Only while it is `alone`; a sentence of another length begins anew.
-pub fn use_lap(
-    follows: RwSignal<bool>,
-    alone: Memo<bool>,
-    length: Signal<usize>,
-) -> Signal<Option<usize>> {
-    let lap = RwSignal::new(None);
+/// A reading of the sentence by the loop. `Copy`: signals owned by the view.
+#[derive(Clone, Copy)]
+pub struct Lap {
+    /// The step that was read last, from 0; `None` before the first. What was read stays, stopped or
+    /// ended.
+    pub at: RwSignal<Option<usize>>,
+    pub plays: RwSignal<bool>,
+}
+
+impl Lap {
+    pub fn new() -> Self {
+        Self { at: RwSignal::new(None), plays: RwSignal::new(false) }
+    }
+
+    /// Back to before the first step; `plays` from there.
+    pub fn begin(self, plays: bool) {
+        self.at.set(None);
+        self.plays.set(plays);
+    }
+
+    /// How many steps have been read.
+    pub fn count(self) -> usize {
+        self.at.get().map_or(0, |t| t + 1)
+    }
+}
+
+/// Reads on while the `lap` plays and the loop is `alone`: each of the `length` steps once. What was
+/// read is gone with the loop alone, and with its `sentence`.
+pub fn use_lap(lap: Lap, alone: Memo<bool>, sentence: Memo<String>, length: Signal<usize>) {
+    let Lap { at, plays } = lap;
     let timer = use_timer();
-    let steps = memo(move || if follows.get() && alone.get() { length.get() } else { 0 });
+    let read_of = memo(move || alone.get().then(|| sentence.get()));
+    effect(move || {
+        // A memo that is only tracked would never be computed, and so never change.
+        read_of.with(|_| ());
+        at.set(None);
+    });
     effect(move || {
         timer.stop();
-        lap.set((steps.get() > 0).then_some(0));
-    });
-    effect(move || {
-        if let Some(t) = lap.get() {
-            let next = Some(t + 1).filter(|t| *t < steps.get_untracked());
-            // `Some` where the figure is gone.
-            timer.start(LAP, move || {
-                _ = match next {
-                    Some(_) => lap.try_set(next).map(|_| ()),
-                    None => follows.try_set(false).map(|_| ()),
-                }
-            });
+        let length = length.get();
+        if !plays.get() || !alone.get() || length == 0 {
+            return;
+        }
+        match at.get() {
+            None => at.set(Some(0)),
+            Some(t) if t + 1 < length => {
+                // `Some` where the figure is gone.
+                timer.start(PACE, move || _ = at.try_set(Some(t + 1)));
+            }
+            Some(_) => plays.set(false),
         }
     });
-    lap.into()
 }

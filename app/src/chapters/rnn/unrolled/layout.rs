@@ -4,7 +4,7 @@ use crate::figures::motion::Between;
 
 /// Narrowest column, in which four letters with their bars can still be read.
 const NARROWEST: f64 = 46.0;
-/// Narrowest column where that brings the whole sentence into view; its bars lie behind their letters.
+/// Narrowest column where that brings the whole sentence into view; its bars lie under their letters.
 const TIGHT: f64 = 24.0;
 /// Widest column for each pixel of height: a single cell should not become a billboard, and the first
 /// columns to be unrolled should leave those before them where they are.
@@ -21,6 +21,11 @@ const CLEAR: f64 = 24.0;
 /// Narrowest place of a column to come, and how few of them are no promise if they are not all.
 const SLIMMEST: f64 = 12.0;
 const FEW: usize = 11;
+/// The same of a band over the whole width, and the least height of a figure that has one.
+const THINNEST: f64 = 6.5;
+const BAND_FROM: f64 = 192.0;
+/// Least height of a strip above a band, as a share of the whole.
+const TALL_WITH_BAND: f64 = 0.2;
 /// Where a column is wide enough for whole words beside its numbers.
 const ROOMY: f64 = 78.0;
 
@@ -51,9 +56,16 @@ pub struct Layout {
     pub token_size: f64,
     /// Where the bars begin that say how far an edit moved a state.
     pub moved_y: f64,
-    /// Columns to come for which there is a place to the right of the loop, one every `pitch`.
+    /// Columns for which there is a place beside the loop, one every `pitch`: those to come, and of a
+    /// loop alone, which reads them all, every one.
     pub ahead: usize,
     pub pitch: f64,
+    /// Where they begin, and their strips' height.
+    pub ahead_x: f64,
+    pub ahead_y: f64,
+    pub ahead_height: f64,
+    /// Whether they are a band below the cell instead, where there is no room beside it for all.
+    pub banded: bool,
 }
 
 impl Layout {
@@ -78,45 +90,77 @@ impl Layout {
             (column.max(narrowest) / 2.0).floor() * 2.0
         };
         let free = width - NAMES - column * (2 + unrolled) as f64 - loop_of(column);
-        let to_come = length.saturating_sub(unrolled + 1);
+        let alone = unrolled == 0 && folded;
+        let to_come = if alone { length } else { length.saturating_sub(unrolled + 1) };
         let room = (free - CLEAR - TAIL).max(0.0);
-        let ahead = match (room / SLIMMEST) as usize {
-            most if most < FEW.min(to_come) => 0,
+        let beside = |few: usize| match (room / SLIMMEST) as usize {
+            most if most < few.min(to_come) => 0,
             most => most.min(to_come),
         };
+        let banded = alone
+            && beside(length) == 0
+            && !edited
+            && height >= BAND_FROM
+            && width >= THINNEST * length as f64;
+        let ahead = if banded { length } else { beside(FEW) };
         let pitch = match ahead {
             0 => column,
+            _ if banded => (width / length as f64).min(column),
             _ => (room / to_come as f64).clamp(SLIMMEST, column),
         };
         // With nothing beside it, a cell alone stands in the middle; the first copy pushes it aside.
-        let alone = unrolled == 0 && folded && ahead == 0;
-        let aside = if alone { (free / 2.0).max(0.0).floor() } else { 0.0 };
+        let in_middle = alone && (banded || ahead == 0);
+        let aside = if in_middle { (free / 2.0).max(0.0).floor() } else { 0.0 };
+        let left = NAMES + column + aside;
         let text = (0.025 * height).min(0.27 * column).clamp(13.0, 20.0).floor();
-        let bar_height = (0.034 * height).clamp(text + 1.0, text + 6.0).floor();
+        // Where bars lie under their letters, both need the height.
+        let least = if column < NARROWEST { text + 5.0 } else { text + 1.0 };
+        let bar_height = (0.034 * height).clamp(least, text + 6.0).floor();
         let gap = (0.07 * height).clamp(18.0, 48.0).floor();
         let token_size = (0.085 * height).clamp(24.0, 48.0).min(column - 8.0).floor();
         let free = (0.04 * height - 8.0).clamp(0.0, text).floor();
-        let below = gap + token_size + if edited { 18.0 + 1.1 * text } else { 4.0 };
+        let band = (0.18 * height).clamp(24.0, 72.0).floor();
+        let below = gap
+            + token_size
+            + match edited {
+                true => 18.0 + 1.1 * text,
+                false if banded => 4.0 + band + 1.5 * text,
+                false => 4.0,
+            };
         let above = |heads: usize, bars: usize| {
             let bars_y = ([1.4, 2.9, 4.4][heads] * text).round();
             (bars_y, bars_y + bar_height * bars as f64 + free + gap)
         };
         // The state comes first: where it has little room, less stands above it. The truth stays
         // longest, for what is expected is compared with it.
-        let ways = [(2, 4), (2, 3), (2, 2), (1, 3), (1, 2), (1, 1), (0, 2)];
-        let tall = |&(heads, bars): &(usize, usize)| {
-            let least = if heads == 1 { TALL_WITH_TRUTH } else { TALL };
+        let ways: &[(usize, usize)] = match banded {
+            true => &[(0, 4), (0, 3)],
+            false => &[(2, 4), (2, 3), (2, 2), (1, 3), (1, 2), (1, 1), (0, 2)],
+        };
+        let tall = |&&(heads, bars): &&(usize, usize)| {
+            let least = match heads {
+                _ if banded => TALL_WITH_BAND,
+                1 => TALL_WITH_TRUTH,
+                _ => TALL,
+            };
             height - above(heads, bars).1 - below >= least * height
         };
-        let (heads, bars) = ways.into_iter().find(tall).unwrap_or((0, 2));
+        let (heads, bars) = ways.iter().find(tall).copied().unwrap_or((0, 2));
         let (bars_y, strip_y) = above(heads, bars);
         let strip_height = (height - strip_y - below).max(32.0);
         let token_y = strip_y + strip_height + gap;
+        let (ahead_x, ahead_y, ahead_height) = match banded {
+            true => ((width - pitch * length as f64) / 2.0, token_y + token_size + 2.0, band),
+            false => {
+                let loop_end = left + column * (unrolled + 1) as f64 + loop_of(column);
+                (loop_end + CLEAR, strip_y, strip_height)
+            }
+        };
         Self {
             unrolled,
             folded,
             column,
-            left: NAMES + column + aside,
+            left,
             height,
             text,
             heads,
@@ -131,13 +175,17 @@ impl Layout {
             moved_y: token_y + token_size + 6.0,
             ahead,
             pitch,
+            ahead_x,
+            ahead_y,
+            ahead_height,
+            banded,
         }
     }
 
     /// For pictures of their own, whatever the window's size.
     pub fn of_picture(unrolled: usize, length: usize, edited: bool) -> Self {
         let of_loop = match unrolled {
-            0 => 180.0 + 20.0 * length as f64,
+            0 => 290.0 + 20.0 * length as f64,
             _ if unrolled < length => 160.0,
             _ => TAIL,
         };
@@ -200,8 +248,13 @@ impl Layout {
 
     /// Middles of the columns to come.
     fn middles(&self) -> impl Iterator<Item = f64> {
-        let from = self.loop_end() + CLEAR + self.pitch / 2.0;
+        let from = self.ahead_x + self.pitch / 2.0;
         (0..self.ahead).map(move |i| from + self.pitch * i as f64)
+    }
+
+    /// The step that the first of them is of, from 0.
+    pub fn first_ahead(&self) -> usize {
+        if self.unrolled == 0 { 0 } else { self.unrolled + 1 }
     }
 
     /// Where the strips of the columns to come begin.
@@ -214,12 +267,12 @@ impl Layout {
         (0.62 * self.pitch).min(self.strip_width()).round()
     }
 
-    /// Their outlines, seen from the loop.
-    pub fn outlines_ahead(&self) -> String {
-        let (at, width, height) = (self.x_of(self.unrolled), self.width_ahead(), self.strip_height);
-        let (top, width, height) = (self.strip_y - 0.5, width + 1.0, height + 1.0);
+    /// Their outlines, seen from the loop; of the first, which have been `read`, there are strips.
+    pub fn outlines_ahead(&self, read: usize) -> String {
+        let (at, width, height) = (self.x_of(self.unrolled), self.width_ahead(), self.ahead_height);
+        let (top, width, height) = (self.ahead_y - 0.5, width + 1.0, height + 1.0);
         let outline = |x| format!("M{} {top}h{width}v{height}h-{width}z", x - at - 0.5);
-        self.strips_ahead().map(outline).collect()
+        self.strips_ahead().skip(read).map(outline).collect()
     }
 
     /// Where what the loop reads is written, seen from it: one character at the cell and one at each
@@ -233,6 +286,20 @@ impl Layout {
         core::iter::once(self.middle().to_string()).chain(ahead).collect()
     }
 
+    /// The foot of these letters; where the columns to come are a band, of the first and of the others.
+    pub fn letters_y(&self) -> String {
+        let at_cell = self.token_y + 0.68 * self.token_size;
+        match self.banded {
+            true => format!("{at_cell} {}", self.band_foot()),
+            false => at_cell.to_string(),
+        }
+    }
+
+    /// The foot of the letters under a band.
+    fn band_foot(&self) -> f64 {
+        self.ahead_y + self.ahead_height + 1.15 * self.text
+    }
+
     /// Where such a row begins.
     pub fn letters_left(&self) -> f64 {
         self.middle() - 0.3 * self.letters()
@@ -240,7 +307,7 @@ impl Layout {
 
     /// Size of these letters.
     pub fn letters(&self) -> f64 {
-        (1.25 * self.text).min(1.5 * self.pitch)
+        (1.25 * self.text).min(1.5 * self.pitch).max(11.0)
     }
 
     /// Foot of the letters that say how far an edit moved a state.
@@ -268,17 +335,22 @@ impl Layout {
         match self.ahead {
             _ if !self.folded => self.x_of(self.unrolled) + TAIL,
             0 => self.loop_end(),
-            ahead => self.loop_end() + CLEAR + self.pitch * ahead as f64,
+            ahead => (self.ahead_x + self.pitch * ahead as f64).max(self.loop_end()),
         }
     }
 
-    /// The column at a distance from the left, from 0. The loop shows the first that is not unrolled; the
-    /// others have places of their own.
-    pub fn column_at(&self, x: f64) -> Option<usize> {
+    /// Whether what is there is a place beside the loop.
+    pub fn is_ahead(&self, x: f64, y: f64) -> bool {
+        self.folded && if self.banded { y >= self.ahead_y } else { x > self.loop_end() }
+    }
+
+    /// The column at a distance from the left and the top, from 0. The loop shows the first that is not
+    /// unrolled; the others have places of their own.
+    pub fn column_at(&self, x: f64, y: f64) -> Option<usize> {
         let column = ((x - self.left) / self.column).floor();
-        if self.folded && x > self.loop_end() {
+        if self.is_ahead(x, y) {
             let ahead = self.middles().position(|middle| (x - middle).abs() <= self.pitch / 2.0);
-            return ahead.map(|ahead| self.unrolled + 1 + ahead);
+            return ahead.map(|ahead| self.first_ahead() + ahead);
         }
         if column < 0.0 {
             return None;
@@ -345,16 +417,17 @@ mod tests {
     #[test]
     fn places_are_found_again() {
         let layout = Layout::new(900.0, 400.0, 2, 3, false);
-        assert_eq!(layout.column_at(layout.x_of(1) + 3.0), Some(1));
+        assert_eq!(layout.column_at(layout.x_of(1) + 3.0, 0.0), Some(1));
         // The loop shows the first that is not unrolled.
-        assert_eq!(layout.column_at(layout.x_of(2) + 3.0), Some(2));
-        assert_eq!(layout.column_at(3.0 - layout.left), None);
+        assert_eq!(layout.column_at(layout.x_of(2) + 3.0, 0.0), Some(2));
+        assert_eq!(layout.column_at(3.0 - layout.left, 0.0), None);
         let foot = layout.strip_y + layout.strip_height;
         assert_eq!(layout.unit_at(foot - 1.0, 2), Some(1));
         assert_eq!(layout.unit_at(layout.strip_y - 1.0, 2), None);
         let whole = Layout::new(900.0, 400.0, 3, 3, false);
-        assert_eq!(whole.column_at(whole.x_of(3) + 3.0), None);
-        assert_eq!(Layout::new(900.0, 400.0, 0, 3, false).column_at(layout.x_of(0) + 3.0), Some(0));
+        assert_eq!(whole.column_at(whole.x_of(3) + 3.0, 0.0), None);
+        let alone = Layout::new(900.0, 400.0, 0, 3, false);
+        assert_eq!(alone.column_at(alone.x_of(0) + 3.0, 0.0), Some(0));
     }
 
     #[test]
@@ -363,7 +436,11 @@ mod tests {
             for unrolled in [0, 1, 3, 29, 30] {
                 for edited in [false, true] {
                     let layout = Layout::new(width, height, unrolled, 30, edited);
-                    let foot = if edited { layout.moved_end() } else { layout.moved_y - 6.0 };
+                    let foot = match edited {
+                        true => layout.moved_end(),
+                        false if layout.banded => layout.band_foot(),
+                        false => layout.moved_y - 6.0,
+                    };
                     assert!(foot <= height, "{foot} of {height}");
                     let fits = layout.width() <= width || layout.column <= NARROWEST;
                     assert!(fits, "{} of {width}", layout.width());
@@ -388,18 +465,25 @@ mod tests {
         assert_eq!(layout(1).x_of(0), layout(3).x_of(0));
         // Nor does the cell alone, where there is room for what is to come.
         let alone = layout(0);
-        assert_eq!((alone.x_of(0), alone.ahead), (layout(1).x_of(0), 29));
+        assert_eq!((alone.x_of(0), alone.ahead), (layout(1).x_of(0), 30));
         assert!((alone.width() - (1004.0 - TAIL)).abs() < 0.01, "{}", alone.width());
-        let second = alone.x_of(1) + alone.loop_reach() + CLEAR;
-        assert_eq!(alone.column_at(second + 1.0), Some(1));
-        assert_eq!(alone.column_at(alone.width() - 1.0), Some(29));
-        assert_eq!(alone.column_at(second - 1.0), None);
-        assert_eq!(alone.letters_x().split(' ').count(), 30);
+        let first = alone.x_of(1) + alone.loop_reach() + CLEAR;
+        assert_eq!(alone.column_at(first + 1.0, 0.0), Some(0));
+        assert_eq!(alone.column_at(alone.width() - 1.0, 0.0), Some(29));
+        assert_eq!(alone.column_at(first - 1.0, 0.0), None);
+        // One more at the cell.
+        assert_eq!(alone.letters_x().split(' ').count(), 31);
         // Else, with the state before it and its loop, it has as much room on either side.
-        let phone = Layout::new(366.0, 250.0, 0, 30, false);
-        assert_eq!(phone.ahead, 0);
-        let sides = [phone.start() - phone.strip_width() / 2.0 - NAMES, 366.0 - phone.width()];
+        let phone = Layout::new(366.0, 210.0, 0, 30, false);
+        let sides = [phone.start() - phone.strip_width() / 2.0 - NAMES, 366.0 - phone.loop_end()];
         assert!((sides[0] - sides[1] - phone.column / 4.0).abs() <= 1.0, "{sides:?}");
+        // What it reads is below it, over the whole width.
+        assert!(phone.banded && phone.ahead == 30 && phone.width_ahead() >= 6.0, "{phone:?}");
+        assert!((phone.width() - 366.0).abs() < 0.01, "{}", phone.width());
+        assert_eq!(phone.column_at(1.0, phone.ahead_y + 1.0), Some(0));
+        assert_eq!(phone.column_at(365.0, phone.ahead_y + 1.0), Some(29));
+        assert_eq!(phone.column_at(phone.x_of(0) + 3.0, phone.token_y), Some(0));
+        assert!(phone.ahead_y >= phone.token_y + phone.token_size);
         let places = |unrolled| Places::of(&layout(unrolled), 30);
         let (one, all) = (places(1), places(30));
         let half = one.between(&all, 0.5).unwrap();

@@ -37,10 +37,11 @@ use crate::reactive::{effect, effect_with_last, memo, seldom};
 use column::{ColumnView, LoopView};
 pub use column::{INPUT, OUTPUT, STATE, U, V, W};
 pub use data::Diagram;
+pub use lap::Lap;
 use lap::use_lap;
 use layout::{Layout, NAMES, Places};
 use overview::Overview;
-use paint::paint_strips;
+use paint::{paint_band, paint_strips};
 pub use written::{STRONGEST, Text, Texts, WrittenFigure, strength};
 
 /// In training columns take turns at what is new: all of a long sentence would take a slow machine
@@ -61,6 +62,8 @@ const NAMED: [&str; 5] = ["reads", "should say", "p of it", "loss", "moved by th
 struct Place {
     column: usize,
     unit: Option<usize>,
+    /// Whether this is the cell with the loop, whatever step it shows.
+    in_loop: bool,
 }
 
 /// The diagram with its overview, and `children` and its scale in a bar above.
@@ -68,7 +71,7 @@ struct Place {
 /// `columns` is how many steps are unrolled, `at` the pinned step (0 is none) and `unit` its pinned
 /// unit, both counted from 1. `on_open` hears that the learner wants their arithmetic, `on_edit` of a
 /// click on an input, with its step from 0, `on_matrix` of one on a weight: `w`, `u` or `v`. A loop
-/// that nothing is unrolled of goes through the sentence once while one `follows` it, which ends then.
+/// that nothing is unrolled of goes through the sentence while the `lap` plays.
 #[component]
 pub fn UnrolledFigure(
     #[prop(into)] diagram: Signal<Diagram>,
@@ -78,13 +81,14 @@ pub fn UnrolledFigure(
     on_open: Callback<()>,
     on_edit: Callback<usize>,
     on_matrix: Callback<String>,
-    follows: RwSignal<bool>,
+    lap: Lap,
     #[prop(into)] provenance: Signal<Provenance>,
     children: Children,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
     let scroller = NodeRef::<html::Div>::new();
     let canvas = NodeRef::<html::Canvas>::new();
+    let band = NodeRef::<html::Canvas>::new();
     let scrolled = RwSignal::new(0.0);
     let size = use_size(scroller);
     let colors = use_colors();
@@ -130,7 +134,10 @@ pub fn UnrolledFigure(
         Layout::new(width, height, unrolled, length.get(), edited.get())
     });
     let folded = memo(move || layout.get().folded);
-    let lap = use_lap(follows, memo(move || unrolled.get() == 0), length);
+    let sentence = memo(move || {
+        shown.with(|d| d.columns.iter().map(|c| c.face.token.as_str()).collect::<String>())
+    });
+    use_lap(lap, memo(move || unrolled.get() == 0), sentence, length);
     let motion = use_own_motion::<Places>();
     let there = memo(move || Arc::new(Places::of(&layout.get(), length.get())));
     let places = memo(move || motion.toward(there.get()));
@@ -147,16 +154,20 @@ pub fn UnrolledFigure(
 
     effect(move || {
         let Some(canvas) = canvas.get() else { return };
-        let (layout, places) = (layout.get(), places.get());
+        let (layout, places, at) = (layout.get(), places.get(), lap.at.get());
         colors.with(|colors| {
-            shown
-                .with(|diagram| paint_strips(&canvas, diagram, lap.get(), &layout, &places, colors))
+            shown.with(|diagram| paint_strips(&canvas, diagram, at, &layout, &places, colors))
         });
     });
+    effect(move || {
+        let Some(band) = band.get().filter(|_| layout.get().banded) else { return };
+        let (layout, at) = (layout.get(), lap.at.get());
+        colors.with(|colors| shown.with(|d| paint_band(&band, d, at, &layout, colors)));
+    });
 
-    let on_screen = move |place: Place| {
+    let on_screen = move |column: usize| {
         let Some(scroller) = scroller.try_get_untracked().flatten() else { return };
-        let column = place.column.min(unrolled.get_untracked());
+        let column = column.min(unrolled.get_untracked());
         let l = layout.get_untracked();
         let left = l.x_of(column) - l.column - NAMES;
         let right = l.x_of(column) + 2.0 * l.column;
@@ -190,7 +201,7 @@ pub fn UnrolledFigure(
         if let Some(edited) = edited_at.get() {
             request_animation_frame(move || {
                 for column in [edited + AFTER_EDIT, edited] {
-                    on_screen(Place { column, unit: None });
+                    on_screen(column);
                 }
             });
         }
@@ -216,10 +227,11 @@ pub fn UnrolledFigure(
         let (x, y) = (f64::from(e.client_x()) - rect.left(), f64::from(e.client_y()) - rect.top());
         let l = layout.get_untracked();
         let place = shown.with_untracked(|d| {
-            let column = l.column_at(x)?;
+            let column = l.column_at(x, y)?;
             let from_middle = (x - l.x_of(column.min(d.unrolled)) - l.middle()).abs();
             let within = from_middle < 0.8 * l.strip_width();
-            Some(Place { column, unit: l.unit_at(y, d.hidden).filter(|_| within) })
+            let in_loop = column == d.unrolled && !l.is_ahead(x, y);
+            Some(Place { column, unit: l.unit_at(y, d.hidden).filter(|_| within), in_loop })
         })?;
         Some((place, x, y))
     };
@@ -232,7 +244,10 @@ pub fn UnrolledFigure(
         }
         let Some((place, x, y)) = hit(&e) else { return };
         if place.column >= unrolled.get_untracked() {
-            change_columns(1);
+            // The places beside the loop are only read.
+            if place.in_loop {
+                change_columns(1);
+            }
             return;
         }
         let l = layout.get_untracked();
@@ -249,16 +264,19 @@ pub fn UnrolledFigure(
             (at.get_untracked() as usize).checked_sub(1).filter(|c| *c < length.get_untracked());
         let last = unrolled.get_untracked().saturating_sub(1);
         let unit = unit.get_untracked() as usize - 1;
-        pointing
-            .shown_untracked()
-            .unwrap_or(Place { column: pinned.unwrap_or(last), unit: Some(unit) })
+        pointing.shown_untracked().unwrap_or(Place {
+            column: pinned.unwrap_or(last),
+            unit: Some(unit),
+            in_loop: unrolled.get_untracked() == 0,
+        })
     };
-    let step = move |(key, Place { column, unit }): (String, Place)| {
+    let step = move |(key, Place { column, unit, .. }): (String, Place)| {
         let (hidden, steps) = (shown.with_untracked(|d| d.hidden), unrolled.get_untracked().max(1));
         let (unit, column) = step_cell(&key, (unit.unwrap_or(0), column), (hidden, steps))?;
-        let place = Place { column: column.min(steps - 1), unit: Some(unit.min(hidden - 1)) };
-        on_screen(place);
-        Some(place)
+        let column = column.min(steps - 1);
+        on_screen(column);
+        let in_loop = unrolled.get_untracked() == 0;
+        Some(Place { column, unit: Some(unit.min(hidden - 1)), in_loop })
     };
     let reader = Reading {
         pointing,
@@ -274,14 +292,14 @@ pub fn UnrolledFigure(
         if is_shortcut(&e) || length.get_untracked() == 0 {
             return;
         }
-        let Place { column, unit } = start();
-        let column = column.min(unrolled.get_untracked().saturating_sub(1));
+        let place = start();
+        let column = place.column.min(unrolled.get_untracked().saturating_sub(1));
         match e.key().as_str() {
             "Enter" | " " => {
                 if unrolled.get_untracked() == 0 {
                     change_columns(1);
                 } else {
-                    open(Place { column, unit });
+                    open(Place { column, ..place });
                 }
             }
             "+" | "=" => change_columns(1),
@@ -302,9 +320,12 @@ pub fn UnrolledFigure(
     };
 
     // The step that is seen where one points.
-    let seen_at = move |place: Place| Place { column: lap.get().unwrap_or(place.column), ..place };
+    let seen_at = move |place: Place| {
+        let column = lap.at.get().filter(|_| place.in_loop);
+        Place { column: column.unwrap_or(place.column), ..place }
+    };
     let say = move |place: Place| {
-        let Place { column, unit } = seen_at(place);
+        let Place { column, unit, .. } = seen_at(place);
         match unit.and_then(|unit| since.describe(0, (column, unit))) {
             Some(change) => format!("{change}."),
             None => shown.with(|d| d.describe(column, unit)),
@@ -390,7 +411,7 @@ pub fn UnrolledFigure(
     };
     let pointed = memo(move || pointing.shown().map(|place| place.column));
     view! {
-        <div class="view-bar rnn-unroller">
+        <div class="view-bar rnn-unroller" style=move || format!("--state-y:{}px", layout.get().strip_middle())>
             {children()}
             <ScaleBar short=true label=Signal::derive(move || shown.with(|d| short_name(d.state_name()).to_owned()))
                 map=Signal::derive(move || shown.with(|d| d.state_map()))
@@ -420,9 +441,20 @@ pub fn UnrolledFigure(
                             let width = l.width().floor();
                             format!("left:0;top:{strip_y}px;width:{width}px;height:{strip_height}px")
                         })></canvas>
+                    <canvas class="rnn-strips" node_ref=band aria-hidden="true"
+                        style=move || layout.with(|l| {
+                            let Layout { ahead_y, ahead_height, .. } = l;
+                            match l.banded {
+                                true => format!("left:0;top:{ahead_y}px;width:{}px;height:{ahead_height}px", l.width().floor()),
+                                false => "display:none".to_owned(),
+                            }
+                        })></canvas>
                     <svg class="rnn-diagram" class:rnn-moving=moves width=move || layout.get().width() height=move || layout.get().height
                         style:font-size=move || format!("{}px", layout.get().text) aria-hidden="true">
-                        {column_box("rnn-hovered", Signal::derive(move || pointing.shown().map(|p| p.column)))}
+                        {column_box("rnn-hovered", Signal::derive(move || {
+                            let here = pointing.shown()?;
+                            (here.in_loop || here.column < unrolled.get()).then_some(here.column)
+                        }))}
                         {column_box("rnn-pinned", Signal::derive(move || {
                             (at.get() as usize).checked_sub(1).filter(|c| *c < unrolled.get())
                         }))}
@@ -445,7 +477,7 @@ pub fn UnrolledFigure(
                             height=move || unit_y().map_or(0.0, |u| u.1)
                             style:display=move || if unit_y().is_some() { "" } else { "none" }/>
                     </svg>
-                    <svg class="rnn-diagram rnn-names" width=NAMES height=move || layout.get().height
+                    <svg class="rnn-diagram rnn-names" class:rnn-clear=move || layout.get().banded width=NAMES height=move || layout.get().height
                         style:font-size=move || format!("{}px", layout.get().text.min(15.0)) aria-hidden="true">
                         {row_name("step", |l| Some(l.line(0)))}
                         {row_name("truth", |l| (l.told() > 0).then(|| l.line(1)))}

@@ -4,14 +4,13 @@
 use web_sys::HtmlCanvasElement;
 
 use super::{
-    data::Diagram,
+    data::{Column, Diagram},
     layout::{Layout, Places},
 };
 use crate::figures::{canvas::put_pixels, theme::Colors};
 
 /// The strips of all unrolled columns, and that of the loop, where they are now: of its step `lap`, or
-/// its first. What a lap has read takes the place of its column to come. The left half of a strip is the
-/// state before an edit.
+/// its first; and beside it what the lap has read.
 pub fn paint_strips(
     canvas: &HtmlCanvasElement,
     diagram: &Diagram,
@@ -20,17 +19,48 @@ pub fn paint_strips(
     places: &Places,
     colors: &Colors,
 ) -> Option<()> {
-    let map = diagram.state_map();
     let shown = diagram.columns.iter().zip(&places.columns);
     let in_loop = diagram.columns.get(diagram.loop_step(lap));
     let of_loop = in_loop.zip(places.rest.as_ref()).filter(|_| layout.folded);
     let of_whole = |(column, x): (_, &f64)| (column, x + layout.strip_x(), layout.strip_width());
-    let read = diagram.columns.iter().take(lap.map_or(0, |t| t + 1)).skip(1);
-    let ahead =
-        read.zip(layout.strips_ahead()).map(|(column, x)| (column, x, layout.width_ahead()));
+    let ahead = read(diagram, lap, layout).filter(|_| !layout.banded);
+    let mut strips = shown.chain(of_loop).map(of_whole).chain(ahead);
+    paint(canvas, diagram, layout, &mut strips, colors)
+}
+
+/// What a lap has read, where that is a band of its own.
+pub fn paint_band(
+    canvas: &HtmlCanvasElement,
+    diagram: &Diagram,
+    lap: Option<usize>,
+    layout: &Layout,
+    colors: &Colors,
+) -> Option<()> {
+    paint(canvas, diagram, layout, &mut read(diagram, lap, layout), colors)
+}
+
+/// What a lap has read, each in its place: column, left edge and width.
+fn read<'a>(
+    diagram: &'a Diagram,
+    lap: Option<usize>,
+    layout: &'a Layout,
+) -> impl Iterator<Item = (&'a Column, f64, f64)> {
+    let read = diagram.columns.iter().take(lap.map_or(0, |t| t + 1)).skip(layout.first_ahead());
+    read.zip(layout.strips_ahead()).map(|(column, x)| (column, x, layout.width_ahead()))
+}
+
+/// The left half of a strip is the state before an edit.
+fn paint<'a>(
+    canvas: &HtmlCanvasElement,
+    diagram: &Diagram,
+    layout: &Layout,
+    strips: &mut dyn Iterator<Item = (&'a Column, f64, f64)>,
+    colors: &Colors,
+) -> Option<()> {
+    let map = diagram.state_map();
     let width = layout.width() as usize;
     let mut pixels = vec![0; width * diagram.hidden * 4];
-    for (column, x, whole) in shown.chain(of_loop).map(of_whole).chain(ahead) {
+    for (column, x, whole) in strips {
         let half = |halves: f64| {
             let edge = x + halves * whole / 2.0;
             (edge.round() as usize).min(width)
