@@ -108,7 +108,10 @@ test("trained minus counted: the scale shrinks with the differences, and dots ar
   const sums = byId(page, "bigram-sums");
   await eventually(async () => /counted0 \/ \d+ = 0(?![.\d])/.test(await sums.textContent()));
   await train(page, 3000);
-  await eventually(async () => (await scale()) < before / 10);
+  // It shrinks to a floor, and what is left is told.
+  assert(before > 0.02, `${before}`);
+  await eventually(async () => Math.abs((await scale()) - 0.02) < 1e-6);
+  await eventually(async () => /^All pairs here agree to within 0\.02\. Still farthest apart: .+ after .+, by 0\.0\d+\.$/.test(await byId(page, "bigram-apart").textContent()));
   await eventually(async () => /= [\d.]+·10⁻[⁰-⁹]+gradient/.test(await sums.textContent()));
   await byId(page, "control-bigram-view-trained").check();
   await page.locator(".matrix-dots").waitFor({ state: "detached" });

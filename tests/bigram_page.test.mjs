@@ -34,6 +34,9 @@ test("which character follows q is asked before it is shown, and counted", async
   const page = await opened(t);
   // The first beat asks for something else, and does not tell either.
   assert.equal(await byId(page, "check-bigram-row").count() + (await byId(page, "figure-bigram-row").count()), 0);
+  // Nor does it speak of training, which comes later.
+  assert.equal(await byId(page, "beat-0").getByTestId("warmed").count(), 0);
+  assert.match(await byId(page, "beat-4").getByTestId("warmed").textContent(), /^The first 60 training steps/);
   await page.keyboard.press("PageDown");
   const check = byId(page, "check-bigram-row");
   await eventually(async () => /most often/.test(await check.textContent()));
@@ -148,6 +151,10 @@ test("the pairs that cost the raw counts everything are named", async (t) => {
   const said = await text(page, "bigram-never-seen");
   const [, missing, all] = said.match(/(\d+) of the (\d+) held-out pairs never occur/);
   assert(Number(missing) > 0 && Number(missing) < Number(all) / 100, said);
+  // All columns are in sight on a laptop.
+  await page.setViewportSize({ width: 1366, height: 768 });
+  const [room, wide] = await page.locator(".bigram-average > .view-scroll").evaluate((e) => [e.clientWidth, e.scrollWidth]);
+  assert(wide <= room, `${wide} px in ${room} px`);
   // Names hold no pair in their held-out tenth that the rest lacks: nothing is infinite there.
   const names = await opened(t, "&view=average&corpus=names");
   await byId(names, "check-bigram-held-out-show").click();

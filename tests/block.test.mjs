@@ -63,8 +63,6 @@ const table = (page, name, wanted) =>
   eventually(async () => (await byId(page, "block-contributions").getAttribute(`data-${name}`)) === wanted, `${name} ${wanted}`);
 
 /** Waits until a figure is read at this step or a later one. */
-const numberAt = (readout, step) => eventually(async () => Number(await readout.getAttribute("data-x")) >= step, `at ${step}`);
-
 async function addsUp(page, terms) {
   const parts = await added(page);
   assert.equal(parts.length, terms);
@@ -148,7 +146,7 @@ test("another token has another logit, and its own contributions", async (t) => 
   await table(page, "token", first);
 });
 
-test("without residuals the loss stands and the gradient dies; the terms' lines grow with training", async (t) => {
+test("without residuals the loss stands and the gradient dies; the terms grow with training", async (t) => {
   const page = await opened(t);
   await openView(page, "without");
   await live(page, "block-depth");
@@ -157,14 +155,20 @@ test("without residuals the loss stands and the gradient dies; the terms' lines 
   assert((await value(page, "block-ratio-full")) > 0.5);
   await openView(page, "growth");
   await live(page, "block-growth");
-  const readout = byId(page, "block-growth-readout");
-  assert.equal(await readout.locator("li").count(), 14);
-  await numberAt(readout, WARM);
+  // The last column is the step that the sentence is about.
+  const cells = byId(page, "block-growth-cells");
+  const verdict = byId(page, "block-growth-verdict");
+  const said = /^Woke first, at step \d+: (attn|feed) \d.* Still longer than the token embedding at step (\d+): \d+ of these \d+\.$/;
+  const readAt = (step) => eventually(async () => Number(said.exec(await verdict.textContent())?.[2]) >= step, `at ${step}`);
+  await readAt(WARM);
+  assert.match(await cells.getAttribute("aria-label"), /: 14 rows by \d+ columns/);
   await train(page, WARM + 150);
-  await numberAt(readout, WARM + 150);
-  // Layers wake early: the axis goes by factors, from step 1.
-  assert.equal(await byId(page, "figure-block-growth").locator('[role="slider"]').getAttribute("aria-valuemin"), "1");
-  await eventually(async () => /embedding: (attn|feed) \d.* at step \d+.* Still longer at step \d+: \d+ of these \d+\./.test(await byId(page, "block-growth-verdict").textContent()));
+  await readAt(WARM + 150);
+  // A dot for every layer that woke; a cell says its term, step and length.
+  assert(await byId(page, "figure-block-growth").locator(".matrix-dots:not(.matrix-gaps) path").count());
+  await cells.focus();
+  await page.keyboard.press("End");
+  await eventually(async () => /^token, step \d+: length \d/.test(await byId(page, "block-growth-readout").textContent()));
   await openView(page, "without");
   await eventually(async () => (await value(page, "block-ratio-cut")) < 0.001);
   const [whole, cut] = await losses(page);
@@ -179,11 +183,14 @@ test("without residuals the loss stands and the gradient dies; the terms' lines 
   await addsUp(page, 2);
 });
 
-test("on a phone, what the residuals are for is in sight", async (t) => {
-  const page = await fresh(t, "&idea=3", { viewport: { width: 390, height: 844 } });
-  await live(page, "block-depth");
-  const box = await byId(page, "figure-block-depth").boundingBox();
-  assert(box.x >= 0 && box.x + box.width <= 390, `from ${box.x}, ${box.width} wide`);
+test("on a phone, the losses are in sight at first, and then what the residuals are for", async (t) => {
+  for (const [idea, figure] of [["", "block-loss"], ["&idea=3", "block-depth"]]) {
+    const page = await fresh(t, idea, { viewport: { width: 390, height: 844 } });
+    await openView(page, "without");
+    await live(page, figure);
+    const box = await byId(page, `figure-${figure}`).boundingBox();
+    assert(box.x >= 0 && box.x + box.width <= 390, `${figure} from ${box.x}, ${box.width} wide`);
+  }
 });
 
 test("norms, attention or the feed-forward off, and retrained", async (t) => {

@@ -96,6 +96,11 @@ test("the task and a nudge come first, then the RNN’s curve alone, and formula
   const [read, answer] = (await example.textContent()).split("→").map((part) => part.trim());
   assert.match(read, /^[A-P]( [a-p]){30} \?$/);
   assert.equal(answer, read[0]);
+  // The same stands above the squares of each step, the “?” over the last one.
+  const above = page.locator(".bptt-letters > span");
+  assert.equal((await above.allTextContents()).join(" "), read);
+  const [last, cells] = [await page.locator(".bptt-letters > .bptt-asked").boundingBox(), await byId(page, "bptt-ripple-cells").boundingBox()];
+  assert(Math.abs(last.x + last.width - cells.x - cells.width) < 5, "the last column");
   for (let beat = 0; beat < 2; beat += 1) await page.keyboard.press("PageDown");
   await live(page, "bptt-norms");
   await eventually(async () => Object.keys(await shares(page)).join() === "RNN");
@@ -127,7 +132,7 @@ test("rescaling U: radius 0 ends the curve at once, less dies faster, the RNN it
   const page = await open(t, "&bptt-shown=rnn");
   const before = await shares(page);
   // The beat that rescales it says to what, whatever is set now.
-  assert.match(await byId(page, "beat-5").textContent(), /spectral radius of 2\.5\./);
+  assert.match(await byId(page, "beat-5").textContent(), /spectral radius, is 2\.5\./);
   await slide(page, "bptt-radius", 0);
   await page.getByText("U is all zeros").waitFor();
   assert.equal((await shares(page))["RNN at radius 0"], 0);
@@ -137,6 +142,10 @@ test("rescaling U: radius 0 ends the curve at once, less dies faster, the RNN it
   const half = (await shares(page))["RNN at radius 0.5"];
   await slide(page, "bptt-radius", 22);
   await eventually(async () => (await shares(page))["RNN at radius 1.1"] > 1e3 * half);
+  // The rule beside the curves is about the one that was moved.
+  await byId(page, "beat-5").locator(".beat-title").click();
+  await byId(page, "control-bptt-radius").press("End");
+  await byId(page, "bptt-in-words").and(page.getByText(/at radius 4, by a rule of thumb: .* = 4\.00 × /)).waitFor();
   assert.equal((await shares(page)).RNN, before.RNN);
 });
 

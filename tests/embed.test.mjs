@@ -118,7 +118,7 @@ const FRAMES = [
 /** What is too much for the smallest frame: it scrolls there, with its beginning in sight. */
 const SCROLLED = ["bigram table", "decode beside", "machine gpt"];
 /** What a view is about, where that is not its first figure. */
-const MAIN = { "rnn sum": ".rnn-sum", "block without": ".block-gradient-first > :last-child > .figure" };
+const MAIN = { "rnn sum": ".rnn-sum" };
 const SMALLEST_TEXT = 11;
 
 /** What is wrong with the stage in its frame, in sentences. Runs in the page. */

@@ -87,6 +87,32 @@ test("heads differ, and their numbers are those of the weights on show", async (
   const column = (name) => lines.slice(0, 4).map((line) => line[columns.indexOf(name)]);
   assert.deepEqual(column("entropy"), rows.map((row) => row.entropy));
   assert.deepEqual(column("on the previous"), rows.map((row) => row.previous));
+  // Under its picture, each head has the same words and the share that goes with them.
+  const jobs = lines.map((line) => line[columns.indexOf("tends to")]);
+  const share = { "previous token": "on the previous", "first token": "on the first" };
+  for (const view of ["heads", "head"]) {
+    await openView(page, view);
+    const said = page.locator(".head-grid .head-job");
+    await eventually(async () => (await said.locator("span:first-child").allTextContents()).join() === jobs.join(), `${view}: jobs`);
+    for (const [at, text] of (await said.locator("span:last-child").allTextContents()).entries()) {
+      const of = share[jobs[at]];
+      if (of) assert.equal(text, ` ${Math.round(100 * lines[at][columns.indexOf(of)])}%`);
+    }
+  }
+});
+
+test("at first the sharpest row of the chosen head is on show, and a chosen one stays", async (t) => {
+  const page = await open(t);
+  const query = () => page.locator(".token-row .token.query").getAttribute("data-testid");
+  const first = await query();
+  const arcs = () => page.locator(".arcs path").count();
+  assert((await arcs()) < 15, `${await arcs()} arcs`);
+  await byId(page, first === "token-4" ? "token-5" : "token-4").click();
+  const chosen = await query();
+  assert.notEqual(chosen, first);
+  await page.mouse.move(5, 5);
+  await byId(page, "head-l2-h2").click();
+  assert.equal(await query(), chosen);
 });
 
 test("a small picture enlarges its head, everywhere on the page", async (t) => {
@@ -112,12 +138,12 @@ test("switching heads off: several at once, with the change of the loss", async 
   await byId(page, "head-l2-h2").click();
   await eventually(async () => parameter(page, "heads-off") === "1.1,2.2");
   assert.equal(await byId(page, "head-l1-h1").getAttribute("aria-label"), "layer 1, head 1, switched off");
-  await eventually(async () => /^L1 H1, L2 H2 off/.test(await byId(page, "heads-cost").textContent()));
-  const [before, after] = [await number(page, "heads-before"), await number(page, "heads-after")];
-  const change = Number((await byId(page, "heads-change").textContent()).replace("−", "-"));
+  await eventually(async () => /L1 H1, L2 H2 off/.test(await byId(page, "heads-cost").textContent()));
+  const exact = async (id) => Number(await byId(page, id).getAttribute("data-value"));
+  const [before, after, change] = [await exact("heads-before"), await exact("heads-after"), await exact("heads-change")];
   assert(Math.abs(after - before - change) < 2e-4, `${before} ${after} ${change}`);
   const cost = byId(page, "heads-cost");
-  assert.match(await cost.textContent(), /± 0\.\d+ nats.*1024 characters in 16 windows/);
+  assert.match(await cost.textContent(), /^[+−]\d\.\d{3} nats a character.*, ± 0\.\d{3}, with /);
   assert(await cost.evaluate((said) => said.scrollHeight <= said.clientHeight), "all of it is in sight");
   // Exactly nothing is written by what is off.
   await openView(page, "numbers");
@@ -125,12 +151,12 @@ test("switching heads off: several at once, with the change of the loss", async 
   await openView(page, "heads");
   // Back on; then one alone costs what its row says.
   await byId(page, "head-l2-h2").click();
-  await eventually(async () => /^L1 H1 alone off/.test(await byId(page, "heads-cost").textContent()));
-  const one = Number((await byId(page, "heads-change").textContent()).replace("−", "-"));
+  await eventually(async () => /with only L1 H1 off/.test(await byId(page, "heads-cost").textContent()));
+  const one = await exact("heads-change");
   assert(Math.abs(one - alone[0]) < 1e-4, `${one} ${alone[0]}`);
   await byId(page, "heads-all-off").click();
-  await eventually(async () => /^All heads off.*No token can see another/.test(await byId(page, "heads-cost").textContent()));
-  const none = Number((await byId(page, "heads-change").textContent()).replace("−", "-"));
+  await eventually(async () => /all heads off.*No token sees another/.test(await byId(page, "heads-cost").textContent()));
+  const none = await exact("heads-change");
   assert(none > Math.max(...alone));
   await byId(page, "heads-all-on").click();
   await eventually(async () => parameter(page, "heads-off") === null);

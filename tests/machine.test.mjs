@@ -201,7 +201,8 @@ test("an opened block has no box before it, and the buttons stay where they are"
     await eventually(async () => (await byId(page, "machine-stage").textContent()).startsWith(`${i} of 7`));
     assert.equal(await left(), first, `step ${i}`);
     await drawn(page);
-    assert.equal(await page.locator(".machine-callout").count(), i === 6 ? 0 : 1, `the box of step ${i}`);
+    // The last one would say what is in sight beside it.
+    assert.equal(await page.locator(".machine-callout").count(), i >= 6 ? 0 : 1, `the box of step ${i}`);
   }
 });
 

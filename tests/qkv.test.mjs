@@ -116,6 +116,21 @@ test("the first sentence fits; keys and values from another text: a rectangle, n
   assert(Math.abs(weights.reduce((a, b) => a + b) - 1) < 24 * 0.5e-4 + 1e-9);
 });
 
+test("a row without a key opens with the key that has most of it", async (t) => {
+  const page = await fresh(t, "&qkv-query=17&qkv-key=0&qkv-memory=other");
+  await inspector(page).waitFor();
+  await byId(page, "inspector-all-keys").click();
+  const keys = page.locator('[data-testid="inspector-row"] tbody tr');
+  await eventually(async () => (await keys.count()) === 24);
+  const weights = await keys.evaluateAll((rows) => rows.map((row) => Number(row.lastElementChild.textContent)));
+  const key = Number(await inspector(page).getAttribute("data-key"));
+  assert.equal(weights[key], Math.max(...weights));
+  // Clicking it closes it.
+  await byId(page, "qkv-weights-cells").focus();
+  await page.keyboard.press("Enter");
+  await eventually(async () => parameter(page, "qkv-query") === "0");
+});
+
 test("the square root: variance grows as d_k, without it softmax saturates and its gradient goes", async (t) => {
   const page = await fresh(t, "&qkv-experiment=scale");
   const read = async () => ({
@@ -147,10 +162,20 @@ test("a shuffle only moves outputs, but for a causal mask or positions", async (
   const most = () => byId(page, "qkv-shuffle").getAttribute("data-most").then(Number);
   await eventually(async () => (await byId(page, "qkv-shuffle").getAttribute("data-most")) !== null);
   assert((await most()) < 1e-4, `${await most()}`);
-  await live(page, "qkv-difference");
+  // Each token's colors are the same in both orders, but for rounding; nothing else is to be seen.
+  await live(page, "qkv-lanes");
+  const apart = () => page.locator(".qkv-rows").evaluate((rows) => {
+    const [before, after] = [...rows.querySelectorAll(".qkv-strips")].map((strips) => [...strips.children]);
+    const came = (strip, place) => before[place + Number(strip.style.getPropertyValue("--from"))];
+    return after.filter((strip, place) => strip.firstElementChild.style.background !== came(strip, place).style.background).length;
+  });
+  assert((await apart()) <= 2, `${await apart()} strips differ`);
+  assert.equal(await byId(page, "figure-qkv-difference").count(), 0);
   for (const flag of ["qkv-causal", "qkv-positions"]) {
     await byId(page, `control-${flag}`).check();
     await eventually(async () => (await most()) > 0.05, flag);
+    await live(page, "qkv-difference");
+    await eventually(async () => (await apart()) > 12, `${flag}: strips differ`);
     await byId(page, `control-${flag}`).uncheck();
     await eventually(async () => (await most()) < 1e-4, `no ${flag}`);
   }

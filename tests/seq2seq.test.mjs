@@ -133,6 +133,22 @@ test("the beat on beam search looks for a source that only the beam gets right, 
   await eventually(async () => /Correct answer: ba\.$/.test(await byId(page, "seq2seq-beam-said").textContent()));
 });
 
+test("two beats add the twin that they compare with, which goes with them", async (t) => {
+  const page = await site.open(t, "?chapter=seq2seq&idea=4&step=20");
+  await byId(page, "try-seq2seq-wider").click();
+  await eventually(() => parameter(page, "twin") === "seq2seq-hidden:32");
+  await page.keyboard.press("PageDown");
+  await eventually(() => parameter(page, "twin") === null);
+  await byId(page, "try-seq2seq-start").click();
+  await eventually(() => parameter(page, "twin") === "seq2seq-backwards:0");
+  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
+  // One curve in each half: two moments are for one model.
+  const names = page.locator('[data-testid="figure-seq2seq-length"] .lines-readout .lines-name');
+  await eventually(async () => (await names.allTextContents()).join() === "correct now,correct now");
+  await page.keyboard.press("PageDown");
+  await eventually(() => parameter(page, "twin") === null);
+});
+
 test("the first step is one of all, from the start", async (t) => {
   const page = await site.open(t, "?chapter=seq2seq&idea=1");
   await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);

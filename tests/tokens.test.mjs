@@ -88,13 +88,13 @@ test("merge one pair at a time: the token count falls by the pair's count, the v
 test("merging on stops where the sentence changes, and what changes nothing is said to", async (t) => {
   const page = await open(t);
   const status = () => text(page, "merge-last");
-  assert.match(await status(), /became id 261\. Not in your sentence, but [\d,]+ times in the text: [\d,]+ tokens now\.$/);
+  assert.match(await status(), /became id 261\. Not in your sentence, but [\d,]+ times in the training text \(Tales\): [\d,]+ tokens now\.$/);
   let most = 0;
   for (let press = 0; press < 4; press++) {
     const [tokens, ids] = [(await chips(page, "pairs")).length, await vocabulary(page)];
     await byId(page, "merge-on").click();
     await eventually(async () => (await chips(page, "pairs")).length < tokens);
-    assert.match(await status(), /The text got [\d,]+ tokens shorter/);
+    assert.match(await status(), /The training text \(Tales\) got [\d,]+ tokens shorter/);
     const made = (await vocabulary(page)) - ids;
     await eventually(() => parameter(page, "tokens-merges") === String(5 + made + most));
     most += made;

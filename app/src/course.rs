@@ -35,7 +35,7 @@ mod twin;
 mod undo;
 
 pub use aim::bring_into_sight;
-use attempt::Try;
+pub use attempt::Try;
 pub use frame::{ChapterFrame, use_part};
 pub use history::History;
 pub use lab::Lab;

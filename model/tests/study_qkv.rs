@@ -130,6 +130,8 @@ fn without_positions_and_mask_a_shuffle_only_moves_the_outputs() {
         let bag = shuffle(&mut study, draw, false, false);
         assert!(most(&bag) < 2e-6 * bag.largest.max(1.0), "{} of {}", most(&bag), bag.largest);
         assert_ne!(bag.order, (0..17).collect::<Vec<u32>>());
+        let largest = bag.before.values.iter().fold(0f32, |most, value| most.max(value.abs()));
+        assert_eq!((&bag.before.shape, largest), (&bag.difference.shape, bag.largest));
         for (positions, causal) in [(true, false), (false, true), (true, true)] {
             let ordered = shuffle(&mut study, draw, positions, causal);
             assert_eq!(ordered.order, bag.order);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Increment this when [`crate::Command`] or [`crate::Event`] changes, so that a cached engine of
 /// another release is recognized instead of being misread.
-pub const VERSION: u8 = 23;
+pub const VERSION: u8 = 24;
 
 /// Why bytes are not a message. `Display` is the sentence the page shows.
 #[derive(Clone, Debug, PartialEq)]

@@ -106,6 +106,7 @@ fn Chapter() -> impl IntoView {
                 ("begins", ViewFn::from(move || beginning(store))),
                 ("way-in", ViewFn::from(move || way_in(store))),
                 live("weights", move || weights.get()),
+                live("untrained", move || untrained(store).to_owned()),
             ]
             views=views
             settings=|| fetched(SETTINGS, "The settings")
@@ -247,6 +248,14 @@ fn way_in(store: Store) -> AnyView {
         step => step >= LEARNED || store.found.get(),
     });
     view! { <div class:way-in-next=is_next><WayIn testid="way-in"/></div> }.into_any()
+}
+
+/// What comes before anything that an untrained model has nothing to show of.
+fn untrained(store: Store) -> &'static str {
+    match store.step.get() == 0 && store.state.get() != RunState::Running {
+        true => "It has learned nothing yet, so press Train first. ",
+        false => "",
+    }
 }
 
 /// With noise, or with what has become of it.

@@ -176,6 +176,7 @@ fn TokensChapter() -> impl IntoView {
         <ChapterFrame
             script=&words::SCRIPT
             further
+            warmed_in=figure::EMBEDS_FROM as usize
             live=lives(shown)
             asks=vec![
                 ("tokens", ViewFn::from(move || view! { <Check shown/> })),

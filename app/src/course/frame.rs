@@ -51,6 +51,9 @@ pub fn ChapterFrame(
     asks: Vec<(&'static str, ViewFn)>,
     /// Shows what the [`Further`] around it names: [`super::further`], or a part that has it.
     further: fn() -> AnyView,
+    /// The beat that says why there was a training that nobody asked for.
+    #[prop(optional)]
+    warmed_in: usize,
     /// Formulas with their sources, and what differs between papers.
     #[prop(into, optional)]
     more: Option<ViewFn>,
@@ -91,7 +94,7 @@ pub fn ChapterFrame(
     let answers = move || if behind.get() { "behind" } else { "current" };
 
     provide_context(Telling { script, live: live.clone(), asks });
-    let mut told = tell(script, live, further, chapter, lab);
+    let mut told = tell(script, live, further, warmed_in, chapter, lab);
     if let Some(more) = more {
         let body = ViewFn::from(move || {
             view! {
@@ -149,6 +152,7 @@ fn mark_first_look(store: Store, is_landing: Memo<bool>) {
     };
     let is_first = memo(move || {
         is_landing.get()
+            && store.link.with(|link| link.idea == 0)
             && store.step.get() == 0
             && store.state.get() != RunState::Running
             && store.device.with(|device| !matches!(device, Device::Unavailable(_)))
@@ -163,6 +167,7 @@ fn tell(
     script: &'static Script,
     live: Vec<Live>,
     further: fn() -> AnyView,
+    warmed_in: usize,
     chapter: Chapter,
     lab: Option<Lab>,
 ) -> Vec<Told> {
@@ -199,9 +204,8 @@ fn tell(
             _ => format!("Taking the first {steps} training steps for you…"),
         }
     };
-    let beat = move |beat: &'static Beat| {
-        // Only the first has no title.
-        let warms = warm > 0 && beat.title.is_empty();
+    let beat = move |(at, beat): (usize, &'static Beat)| {
+        let warms = warm > 0 && at == warmed_in;
         let body = move || {
             let text = live.with_value(|live| prose(beat.text, live));
             let warmed = move || {
@@ -217,7 +221,7 @@ fn tell(
         let aim = aim(beat.text).0;
         Told { title: beat.title, body: ViewFn::from(body), set: Some(beat.set), aim }
     };
-    let mut told: Vec<Told> = script.beats.iter().map(beat).collect();
+    let mut told: Vec<Told> = script.beats.iter().enumerate().map(beat).collect();
     let extra = |title, what| Told {
         title,
         body: ViewFn::from(move || apart(further, what)),

@@ -11,8 +11,9 @@ pub const HEIGHT: f64 = 3.6;
 /// Weights below this draw no arc: it would be too thin to see.
 const LEAST: f32 = 0.005;
 
-/// The paths as SVG markup (numbers only), the heaviest on top. Coordinates in em; thickness and opacity
-/// grow with the weight, and height with the distance, so that no two of a query's arcs lie on each other.
+/// The paths as SVG markup (numbers only), the heaviest on top. Coordinates in em; thickness (in the style
+/// sheet) and opacity grow with the weight, and height with the distance, so that no two of a query's arcs
+/// lie on each other.
 fn paths(view: &HeadView, query: usize, row: &Row) -> String {
     let from = row.middle(query);
     let weights = view.row(query);
@@ -24,7 +25,7 @@ fn paths(view: &HeadView, query: usize, row: &Row) -> String {
     let mut markup = String::new();
     for (key, weight) in seen {
         let to = row.middle(key);
-        let (width, opacity) = (0.03 + 0.4 * weight, 0.25 + 0.75 * weight);
+        let opacity = 0.25 + 0.75 * weight;
         let d = if key == query {
             let (left, right, top) = (from - 0.25, from + 0.25, HEIGHT - 1.7);
             format!(
@@ -43,7 +44,7 @@ fn paths(view: &HeadView, query: usize, row: &Row) -> String {
         // Writing to a String cannot fail.
         let _ = write!(
             markup,
-            r#"<path d="{d}" stroke-width="{width:.3}" stroke-opacity="{opacity:.3}"/>"#
+            r#"<path d="{d}" style="--weight:{weight:.3}" stroke-opacity="{opacity:.3}"/>"#
         );
     }
     markup

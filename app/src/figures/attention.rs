@@ -11,7 +11,7 @@ use super::{
     download::{Choice, ExportMenu, LocalFile},
     editor::Editor,
     export::{Experiment, Provenance},
-    head_grid::{HeadGrid, Switches, heads_later},
+    head_grid::{HeadGrid, Job, Switches, heads_later},
     heatmap::{Heatmap, WeightScale, scale_of},
     next::{NextToken, TopKeys},
     readout::Readout,
@@ -75,6 +75,12 @@ pub fn AttentionFigure(
     /// Where the pinned cell is kept, if outside of the figure.
     #[prop(optional)]
     keep: Option<KeptCell>,
+    /// What stands under the small pictures of the heads, layer by layer.
+    #[prop(optional)]
+    jobs: Option<Signal<Vec<Job>>>,
+    /// The token that is shown while none is chosen, if not the last.
+    #[prop(into, optional)]
+    rest: Signal<Option<usize>>,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
     // In one frame, so that a cell reads the same in both.
@@ -86,7 +92,7 @@ pub fn AttentionFigure(
         ..of
     });
     let size = memo(move || view.with(|v| v.as_ref().map_or(0, HeadView::size)));
-    let selection = selection.unwrap_or_else(|| Selection::new(size));
+    let selection = selection.unwrap_or_else(|| Selection::resting(size, rest));
     if let Some(kept) = keep {
         use_kept_cell(selection, kept);
     }
@@ -98,6 +104,10 @@ pub fn AttentionFigure(
             Some(v) => format!("Layer {}, head {}", v.layer(), v.head()),
             None => "Attention".into(),
         })
+    };
+    let job = move || {
+        let at = view.with(|v| v.as_ref().map(HeadView::index))?;
+        jobs?.with(|jobs| jobs.get(at).map(|job| job.say()))
     };
     let said = move || {
         let Cell { query, key } = selection.focus()?;
@@ -122,7 +132,7 @@ pub fn AttentionFigure(
                         <NextToken view selection />
                         <TopKeys view selection />
                     </div>
-                    {heads_later(HeadGrid { view: compared, planned, layer, head, switches, words: false })}
+                    {heads_later(HeadGrid { view: compared, planned, layer, head, switches, jobs, words: false })}
                     <WeightScale view=compared selection colors />
                     {inspection.map(|inspection| inspected(view, selection, inspection, provenance))}
                 </div>
@@ -130,6 +140,7 @@ pub fn AttentionFigure(
             <div class="attention-line">
                 <h3>
                     {title} <span class="hint">{move || step().map(|step| after(provenance, &step))}</span>
+                    {jobs.map(|_| view! { <span class="attention-job">{move || job().map(|job| format!(": {job}"))}</span> })}
                 </h3>
                 {readout_later(view, selection)}
             </div>
@@ -266,6 +277,9 @@ pub fn HeadsFigure(
     #[prop(into)] planned: Signal<Option<(u32, u32)>>,
     #[prop(into)] provenance: Signal<Provenance>,
     #[prop(optional)] switches: Option<Switches>,
+    /// What stands under the pictures, layer by layer.
+    #[prop(optional)]
+    jobs: Option<Signal<Vec<Job>>>,
     /// The chosen head is wanted large.
     enlarge: Callback<()>,
 ) -> impl IntoView {
@@ -303,7 +317,7 @@ pub fn HeadsFigure(
             data-step=move || view.with(|v| Some(v.as_ref()?.trace().step.to_string()))
         >
             <div class="figure-box">
-                {heads_later(HeadGrid { view: compared, planned, layer, head, switches, words: true })}
+                {heads_later(HeadGrid { view: compared, planned, layer, head, switches, jobs, words: true })}
             </div>
             <p class="readout" translate="no" data-testid="heads-chosen">{chosen}</p>
             <div class="figure-foot">
@@ -344,7 +358,7 @@ pub fn InsideFigure(
         };
         view.with(|view| view.as_ref().map_or("…".into(), read))
     };
-    let grid = HeadGrid { view, planned, layer, head, switches: None, words: false };
+    let grid = HeadGrid { view, planned, layer, head, switches: None, jobs: None, words: false };
     let shape = memo(move || grid.shape());
     let style = move || {
         shape.get().map(|(layers, heads)| format!("--layers:{layers};--heads:{}", heads.max(1)))
@@ -361,10 +375,10 @@ pub fn InsideFigure(
         >
             <h3>"Where the model looks"</h3>
             <p class="hint">
-                "The model looks back with several heads at once. Each square is one head, reading “"
-                <span translate="no" inner_html=sentence></span>
-                "”. Each row is a token that looks. The stronger the color of a cell, the more it looks at that token."
+                "The model looks back with several heads at once. Each square is one head, each row a token that looks. \
+                 The stronger the color of a cell, the more it looks at that token."
             </p>
+            <p>"Here it reads “"<span translate="no" inner_html=sentence></span>"”, not what it writes."</p>
             {heads_later(grid)}
             <NextToken view selection alone=true/>
             <div class="figure-foot">

@@ -5,8 +5,11 @@ use leptos::{ev, prelude::*};
 use super::{percent, token, view::largest};
 use crate::reactive::memo;
 
-/// Columns of the longest name that a bar leaves room for.
+/// Columns of the longest name that a bar leaves room for, and of the shortest: "space" comes and goes.
 const LONGEST_NAME: f64 = 12.0;
+const SHORTEST_NAME: f64 = 4.0;
+/// Columns of a letter of a word that stands for a mark.
+const WORD: f64 = 0.75;
 
 /// One line: what, where the bar ends (0 to 1), and whether it is the one that came true.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,6 +23,20 @@ pub struct Bar {
 }
 
 impl Bar {
+    /// A word for a mark that says little, alone or before a number, and what is written as it is.
+    pub(super) fn label(&self) -> (Option<&'static str>, &str) {
+        let (mark, rest) = self.name.split_at(self.name.find(' ').unwrap_or(self.name.len()));
+        token::word(mark).map_or((None, &self.name), |word| (Some(word), rest))
+    }
+
+    /// How many columns that takes.
+    fn columns(&self) -> f64 {
+        let (word, rest) = self.label();
+        let word = word.map_or(0.0, |word| WORD * word.len() as f64);
+        // Nothing would take a column.
+        if rest.is_empty() { word } else { word + token::columns(rest) }
+    }
+
     /// What stands beside it.
     pub(super) fn number(&self) -> String {
         let probability = percent(self.probability, 1);
@@ -76,9 +93,9 @@ pub fn Bars(
         };
         let content = move || {
             view! {
-                <span class="bar-name" class:is-space=move || bar.with(|b| b.as_ref().is_some_and(|b| b.name == "␣"))
-                    title=move || text(|b| b.spoken.clone())>
-                    {move || text(|b| b.name.clone())}
+                <span class="bar-name" title=move || text(|b| b.spoken.clone())>
+                    {move || bar.with(|b| b.as_ref().and_then(|b| b.label().0)).map(|word| view! { <span class="bar-word">{word}</span> })}
+                    {move || text(|b| b.label().1.to_owned())}
                 </span>
                 <span class="bar-track" aria-hidden="true">
                     <i style=move || width(|b| b.probability)></i>
@@ -116,8 +133,8 @@ pub fn Bars(
     // Room for tokens of several characters, in whole steps so that little moves.
     let widest = memo(move || {
         bars.with(|bars| {
-            let columns = bars.iter().map(|bar| token::columns(&bar.name));
-            columns.fold(2.0, f64::max).min(LONGEST_NAME).ceil()
+            let columns = bars.iter().map(Bar::columns);
+            columns.fold(SHORTEST_NAME, f64::max).min(LONGEST_NAME).ceil()
         })
     });
     view! {
@@ -131,6 +148,16 @@ pub fn Bars(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_space_is_called_so() {
+        let bar = |name: &str| Bar { name: name.into(), ..Bar::default() };
+        let labels = ["␣", "⏎ 12", "␣the", "a", "unit 3"].map(bar);
+        let labels = labels.each_ref().map(Bar::label);
+        assert_eq!(labels[..2], [(Some("space"), ""), (Some("new line"), " 12")]);
+        assert_eq!(labels[2..], [(None, "␣the"), (None, "a"), (None, "unit 3")]);
+        assert_eq!(["␣", "a", "␣ 12"].map(|name| bar(name).columns().ceil()), [4.0, 1.0, 7.0]);
+    }
 
     #[test]
     fn the_target_is_always_there() {

@@ -148,15 +148,18 @@ fn bars_svg(shown: &Shown, caption: &Caption, colors: &Colors) -> String {
     );
     for (i, bar) in shown.bars.iter().enumerate() {
         let y = top + i as f64 * ROW;
-        let (name, weight) = (escape(&bar.name), if bar.marked { "bold" } else { "normal" });
+        let (word, rest) = bar.label();
+        let (name, weight) = (escape(rest), if bar.marked { "bold" } else { "normal" });
         let tick = if bar.marked { " ✓" } else { "" };
         let (baseline, end) = (y + 15.0, LEFT + WIDTH + 8.0);
         let number = bar.number();
         // Writing to a String cannot fail.
         let _ = write!(
             svg,
-            r#"<g font-weight="{weight}" fill="{ink}"><text x="{}" y="{baseline}" text-anchor="end" font-family="{MONO}">{name}{tick}</text><text x="{end}" y="{baseline}">{number}</text></g>"#,
-            LEFT - 8.0
+            r#"<g font-weight="{weight}" fill="{ink}"><text x="{}" y="{baseline}" text-anchor="end" font-family="{}">{}{name}{tick}</text><text x="{end}" y="{baseline}">{number}</text></g>"#,
+            LEFT - 8.0,
+            if word.is_some() { FACE } else { MONO },
+            word.unwrap_or_default(),
         );
         write_rect(&mut svg, LEFT, y + 4.0, WIDTH, 14.0, palette.line);
         let width = |p: f32| WIDTH * f64::from(p.clamp(0.0, 1.0));

@@ -27,6 +27,24 @@ pub struct Switches {
     pub toggle: Callback<(u32, u32)>,
 }
 
+/// What a head mostly looks at, in words of three lengths, and how many percent of its weight lie there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Job {
+    pub words: [&'static str; 3],
+    pub percent: Option<u32>,
+}
+
+impl Job {
+    /// In full.
+    pub fn say(self) -> String {
+        format!("{}{}", self.words[0], self.share())
+    }
+
+    fn share(self) -> String {
+        self.percent.map_or(String::new(), |percent| format!(" {percent}%"))
+    }
+}
+
 /// A radio group of layers (down) by heads (right); writes the choice into `layer` and `head`,
 /// counted from 1.
 #[derive(Clone, Copy)]
@@ -37,6 +55,8 @@ pub struct HeadGrid {
     pub layer: Slot<u32>,
     pub head: Slot<u32>,
     pub switches: Option<Switches>,
+    /// What stands under the pictures, layer by layer.
+    pub jobs: Option<Signal<Vec<Job>>>,
     /// Whether rows and columns are named in words: there is room for them.
     pub words: bool,
 }
@@ -71,12 +91,13 @@ fn all_heads() -> AnyView {
     .into_any()
 }
 
-/// Most columns whose names are words.
+/// Most columns whose names are words, and under whose pictures there is room for some.
 const MOST_IN_WORDS: u32 = 8;
 
 #[component]
 fn Grid(of: HeadGrid, layers: u32, heads: u32) -> impl IntoView {
-    let HeadGrid { view, layer, head, switches, words, .. } = of;
+    let HeadGrid { view, layer, head, switches, jobs, words, .. } = of;
+    let jobs = jobs.filter(|_| heads <= MOST_IN_WORDS);
     let chosen =
         memo(move || (layer.get().clamp(1, layers.max(1)), head.get().clamp(1, heads.max(1))));
     let choose = move |(l, h)| {
@@ -124,6 +145,9 @@ fn Grid(of: HeadGrid, layers: u32, heads: u32) -> impl IntoView {
             mark_off(&grid, heads, *place, off.contains(place));
         }
     });
+    if let Some(jobs) = jobs {
+        caption(grid, jobs);
+    }
     let names = move |word: &'static str, letter: &'static str, count: u32| {
         // As many heads as GPT-2 has leave no room for words above them.
         let in_words = words && (word == "layer" || count <= MOST_IN_WORDS);
@@ -134,7 +158,7 @@ fn Grid(of: HeadGrid, layers: u32, heads: u32) -> impl IntoView {
         (1..=count).map(|i| view! { <span>{name(i)}</span> }).collect_view()
     };
     view! {
-        <div class="head-grid-box" class:words=words style=format!("--heads:{};--layers:{}", heads.max(1), layers.max(1))>
+        <div class="head-grid-box" class:words=words class:jobs=jobs.is_some() style=format!("--heads:{};--layers:{}", heads.max(1), layers.max(1))>
         <div class="head-columns" aria-hidden="true">{names("head", "H", heads)}</div>
         <div class="head-rows" aria-hidden="true">{names("layer", "L", layers)}</div>
         <div class="head-plane">
@@ -153,7 +177,7 @@ fn Grid(of: HeadGrid, layers: u32, heads: u32) -> impl IntoView {
             data-painted=move || painted.get().map(|step| step.to_string())
             on:keydown=on_key
             on:click=on_click
-            inner_html=buttons(layers, heads)
+            inner_html=buttons(layers, heads, jobs.is_some())
         >
         </div>
         // All pictures in one: a canvas for each would be a layer each for the browser to keep.
@@ -163,10 +187,11 @@ fn Grid(of: HeadGrid, layers: u32, heads: u32) -> impl IntoView {
     }
 }
 
-/// Each head's button, chosen and off as none of them is. They are one piece of markup, with one listener
-/// for all: 144 with views of their own, as many as GPT-2 has heads, would hold up the page.
-fn buttons(layers: u32, heads: u32) -> String {
+/// Each head's button, chosen and off as none of them is, with room for its job. They are one piece of markup,
+/// with one listener for all: 144 with views of their own, as many as GPT-2 has heads, would hold up the page.
+fn buttons(layers: u32, heads: u32, jobs: bool) -> String {
     let mut markup = String::new();
+    let job = if jobs { "<span class=\"head-job\"></span>" } else { "" };
     for (l, h) in (1..=layers).flat_map(|l| (1..=heads).map(move |h| (l, h))) {
         let name = name(l, h);
         // Writing to a string cannot fail.
@@ -174,7 +199,7 @@ fn buttons(layers: u32, heads: u32) -> String {
             markup,
             "<button type=\"button\" role=\"radio\" class=\"head\" data-testid=\"head-l{l}-h{h}\" \
              data-layer=\"{l}\" data-head=\"{h}\" title=\"{name}\" aria-label=\"{name}\" aria-checked=\"false\" \
-             tabindex=\"-1\"><i class=\"head-picture\"></i><span class=\"head-off\">off</span></button>"
+             tabindex=\"-1\"><i class=\"head-picture\"></i><span class=\"head-off\">off</span>{job}</button>"
         );
     }
     markup
@@ -195,6 +220,40 @@ fn pressed(e: &ev::MouseEvent) -> Option<(u32, u32)> {
 fn button(grid: &Element, heads: u32, (layer, head): (u32, u32)) -> Option<Element> {
     let column = head.checked_sub(1).filter(|column| *column < heads)?;
     grid.children().item(layer.checked_sub(1)? * heads + column)
+}
+
+/// Writes each head's job under its picture, and marks those that have another one than before.
+fn caption(grid: NodeRef<html::Div>, jobs: Signal<Vec<Job>>) {
+    let said = StoredValue::new(Vec::<Job>::new());
+    effect(move || {
+        let Some(grid) = grid.get() else { return };
+        let (buttons, now) = (grid.children(), jobs.get());
+        // Those of a model of another shape are on their way out.
+        if now.len() != buttons.length() as usize {
+            return;
+        }
+        let before =
+            said.try_update_value(|said| std::mem::replace(said, now.clone())).unwrap_or_default();
+        for (at, job) in now.into_iter().enumerate() {
+            let before = before.get(at);
+            let Some(button) = buttons.item(at as u32).filter(|_| before != Some(&job)) else {
+                continue;
+            };
+            let Some(caption) = button.last_element_child() else { continue };
+            let [long, short, shortest] = job.words;
+            let share = job.share();
+            caption.set_inner_html(&format!(
+                "<span>{long}</span><span>{short}</span><span>{shortest}</span><span>{share}</span>"
+            ));
+            // Never refused: the name is one.
+            let _ = button.set_attribute("aria-description", &job.say());
+            if before.is_some_and(|before| before.words != job.words) {
+                // One of two that look alike: a name that is there already begins no animation.
+                let again = caption.class_list().contains("new");
+                caption.set_class_name(if again { "head-job newer" } else { "head-job new" });
+            }
+        }
+    });
 }
 
 fn mark_chosen(grid: &Element, heads: u32, place: (u32, u32), chosen: bool) {

@@ -19,7 +19,8 @@ use super::{
 };
 
 /// Cells as small as it takes for all of them to be in sight, axes in their roles' colors.
-const LOOK: Look = Look { shrinks: true, tall: false, row_hue: Hue::Query, column_hue: Hue::Key };
+const LOOK: Look =
+    Look { shrinks: true, tall: false, sole: false, row_hue: Hue::Query, column_hue: Hue::Key };
 
 /// The heatmap in the largest square that fits. Left of the cells a whole query is pointed at.
 #[component]

@@ -21,7 +21,7 @@ use super::{
     since::use_since,
     table::TableData,
     theme::use_colors,
-    token::short_label,
+    token::{raised, short_label},
 };
 use crate::{
     pointer::worded,
@@ -35,8 +35,9 @@ const NAMED: usize = 6;
 
 /// A heatmap with labels, scale, readout and table.
 ///
-/// `describe` makes the sentence for a cell. `marked` cells are outlined, `dotted` ones have a dot; `row`
-/// and `column` light one from outside: where these leave one cell, it is read while none is pointed at.
+/// `describe` makes the sentence for a cell. `marked` cells are outlined, `dotted` ones have a dot; a gap is
+/// before each of the rows `groups`. `row` and `column` light one from outside: where these leave one cell, it
+/// is read while none is pointed at.
 /// `on_pick` hears of a click or Enter on a cell (a finger's second tap; without it a click pins the cell),
 /// `on_point` of the cell that is read, `hint` says what can be done while none is. `above` and `below`
 /// stand in line with the columns. Where rows or columns stand for queries, keys or values, their hue says so.
@@ -49,6 +50,7 @@ pub fn MatrixFigure(
     #[prop(into, optional)] describe: Option<Callback<(usize, usize, f32), String>>,
     #[prop(into, optional)] marked: Signal<Vec<(usize, usize)>>,
     #[prop(into, optional)] dotted: Signal<Vec<(usize, usize)>>,
+    #[prop(into, optional)] groups: Signal<Vec<usize>>,
     #[prop(into, optional)] row: Signal<Option<usize>>,
     #[prop(into, optional)] column: Signal<Option<usize>>,
     #[prop(optional)] on_pick: Option<Callback<(usize, usize)>>,
@@ -64,6 +66,9 @@ pub fn MatrixFigure(
     /// Whether few rows take the height there is.
     #[prop(optional)]
     tall: bool,
+    /// Whether rows that are too low for a label each have none but that of the one that is lit or read.
+    #[prop(optional)]
+    sole: bool,
 ) -> impl IntoView {
     let root = NodeRef::<html::Section>::new();
     let scroller = NodeRef::<html::Div>::new();
@@ -79,7 +84,11 @@ pub fn MatrixFigure(
         // In a low box strips and cells scroll together.
         let height = size.height - height_of(head) - height_of(foot);
         let size = Size { height: height.max(LOWEST.min(size.height)), ..size };
-        Geometry::new(&shown.get(), size, Look { tall, row_hue, column_hue, ..Look::default() })
+        Geometry::new(
+            &shown.get(),
+            size,
+            Look { tall, sole, row_hue, column_hue, ..Look::default() },
+        )
     });
     // Where few rows leave height over, scale and reading follow the cells (see figures.css).
     let spare = memo(move || {
@@ -151,7 +160,8 @@ pub fn MatrixFigure(
         let shown = shown.get();
         let row_name = lit_row.filter(|row| *row < g.rows && g.row_every > 1).map(|row| {
             let name = short_label(&shown.rows[row], NAMED);
-            view! { <div class="mark-label mark-row-name" style=g.beside_row(row)>{name}</div> }
+            let raise = format!("position:relative;top:-{}em", raised(&name, 1.0));
+            view! { <div class="mark-label mark-row-name" style=g.beside_row(row)><span style=raise>{name}</span></div> }
         });
         let column_name = lit_column.filter(|column| *column < g.columns && g.column_every > 1);
         let column_name = column_name.map(|column| {
@@ -168,11 +178,20 @@ pub fn MatrixFigure(
         };
         dotted.with(|dotted| dotted.iter().filter_map(dot).collect::<String>())
     });
-    let dots = move || {
-        (!dots.with(String::is_empty)).then(|| {
-            view! { <svg class="matrix-dots" aria-hidden="true"><path d=dots/></svg> }
-        })
+    let gaps = memo(move || {
+        let g = geometry.get();
+        let gap = |row: &usize| format!("M{:.1} {:.1}h{:.1}", g.left, g.y(*row), g.cells_width());
+        groups
+            .with(|groups| groups.iter().filter(|row| **row < g.rows).map(gap).collect::<String>())
+    });
+    let over = |class: &'static str, path: Memo<String>| {
+        move || {
+            (!path.with(String::is_empty)).then(|| {
+                view! { <svg class=class aria-hidden="true"><path d=path/></svg> }
+            })
+        }
     };
+    let (gaps, dots) = (over("matrix-dots matrix-gaps", gaps), over("matrix-dots", dots));
 
     let chosen = memo(move || {
         let (row, column) = (row.get(), column.get());
@@ -253,7 +272,7 @@ pub fn MatrixFigure(
                     marks
                     marked
                     reading=reader
-                    over=move || (dots, names)
+                    over=move || (gaps, dots, names)
                 />
                 {below.map(|strip| strip.view(across.into()))}
             </div>

@@ -91,7 +91,9 @@ impl Matrix {
         match self.map {
             ValueMap::EachRow => "Each row has its own scale.".to_owned(),
             _ if count == 0 => String::new(),
-            ValueMap::Size { .. } => format!("{count} {values} beyond {high}"),
+            ValueMap::Size { .. } | ValueMap::Factors { .. } => {
+                format!("{count} {values} beyond {high}")
+            }
             ValueMap::Probability | ValueMap::Signed { .. } => {
                 format!("{count} {values} beyond {low} to {high}")
             }

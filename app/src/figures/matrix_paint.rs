@@ -60,6 +60,8 @@ pub struct Look {
     pub shrinks: bool,
     /// Few rows are as high as there is room, up to a third of it each, however narrow their cells are.
     pub tall: bool,
+    /// Whether rows that are too low for a label each have none but that of the one that is lit or read.
+    pub sole: bool,
     pub row_hue: Hue,
     pub column_hue: Hue,
 }
@@ -203,6 +205,9 @@ impl Geometry {
         // is chosen has its own.
         if look.shrinks && lanes >= MOST_LANES && longest(&matrix.rows, row_label) == 1.0 {
             return Self { row_every: NONE, column_every: NONE, ..whole };
+        }
+        if look.sole && lanes > 1 {
+            return Self { row_every: NONE, ..whole };
         }
         if (2..=MOST_LANES).contains(&lanes) && longest(&matrix.rows, row_label) == 1.0 {
             let aside = STAGGER * whole.row_font * (lanes - 1) as f64;
@@ -623,6 +628,10 @@ mod tests {
         fits(g, 366.0, 215.0);
         assert!(g.cell_width > 1.5 * g.cell_height && g.column_every == 1, "{g:?}");
         assert!((2..=MOST_LANES).contains(&g.lanes) && g.row_every == 1, "{g:?}");
+        let sole = Look { sole: true, ..Look::default() };
+        let size = Size { width: 366.0, height: 215.0, scale: 1.0 };
+        let one = Geometry::new(&matrix(30, 30, "a"), size, sole);
+        assert!(one.row_every == NONE && one.column_every == 1 && one.left < g.left, "{one:?}");
         let g = geometry(&matrix(30, 30, "a"), 640.0, 215.0);
         assert_eq!(g.cell_width, g.cell_height, "elsewhere squares are squares");
         let g = geometry(&matrix(2, 2, "a"), 2000.0, 1200.0);

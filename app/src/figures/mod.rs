@@ -82,7 +82,7 @@ pub use editor::Editor;
 pub use export::{Experiment, Provenance, attention_json, loss_json};
 pub use exporters::{Exporters, provide_exporters};
 pub use frame::{Frame, matrix_choices};
-pub use head_grid::Switches;
+pub use head_grid::{Job, Switches};
 pub use histogram::{Bins, Histogram, HistogramFigure};
 pub use hue::{Dash, Hue};
 pub use inspector::{CellInspector, Naming};

@@ -15,6 +15,8 @@ pub enum ValueMap {
     Signed { limit: f32 },
     /// 0 to `limit`, for what is never negative; what lies beyond has the color of its end.
     Size { limit: f32 },
+    /// `least` to `most` by equal factors, for what is never negative and spans several powers of ten.
+    Factors { least: f32, most: f32 },
     /// As far from 0 as the largest value of each row of a matrix, which says how far that is. Alone it maps
     /// shares of a row's largest.
     EachRow,
@@ -50,11 +52,24 @@ impl ValueMap {
         Self::Size { limit: limit(nine_of_ten.last().map(|&most| most.into()).into_iter()) as f32 }
     }
 
+    /// For lengths and the like: by equal factors, between round numbers that hold all but zeros.
+    pub fn factors_of(values: &[f32]) -> Self {
+        let some = || values.iter().copied().filter(|value| value.is_finite() && *value > 0.0);
+        let (least, most) = (some().fold(f32::INFINITY, f32::min), some().fold(0.0, f32::max));
+        if most == 0.0 {
+            return Self::Size { limit: 1.0 };
+        }
+        // The largest round number below it is the smallest above its inverse, turned over.
+        let least = 1.0 / limit(core::iter::once(1.0 / f64::from(least)));
+        Self::Factors { least: least as f32, most: limit(core::iter::once(most.into())) as f32 }
+    }
+
     pub fn color(self, value: f32, colors: &Colors) -> Rgb {
         match self {
             Self::Probability => colors.ramp.at(value),
             Self::Signed { limit } => colors.signed.at(value / limit),
             Self::Size { limit } => colors.ramp.at(value / limit),
+            Self::Factors { .. } => colors.ramp.at(self.share(value)),
             Self::EachRow => colors.signed.at(value),
         }
     }
@@ -65,6 +80,7 @@ impl ValueMap {
             Self::Probability => value,
             Self::Signed { limit } => (value / limit + 1.0) / 2.0,
             Self::Size { limit } => value / limit,
+            Self::Factors { least, most } => (value / least).ln() / (most / least).ln(),
             Self::EachRow => (value + 1.0) / 2.0,
         };
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
@@ -74,7 +90,7 @@ impl ValueMap {
     pub fn depth(self, value: f32) -> f32 {
         match self {
             Self::Signed { .. } | Self::EachRow => (2.0 * self.share(value) - 1.0).abs(),
-            Self::Probability | Self::Size { .. } => self.share(value),
+            Self::Probability | Self::Size { .. } | Self::Factors { .. } => self.share(value),
         }
     }
 
@@ -84,6 +100,7 @@ impl ValueMap {
             Self::Probability => share,
             Self::Signed { limit } => (2.0 * share - 1.0) * limit,
             Self::Size { limit } => share * limit,
+            Self::Factors { least, most } => least * (most / least).powf(share),
             Self::EachRow => 2.0 * share - 1.0,
         }
     }
@@ -93,7 +110,9 @@ impl ValueMap {
         match self {
             Self::Probability => (0.0..=1.0).contains(&value),
             Self::Signed { limit } => value.abs() <= limit,
-            Self::Size { limit } => (0.0..=limit).contains(&value),
+            Self::Size { limit } | Self::Factors { most: limit, .. } => {
+                (0.0..=limit).contains(&value)
+            }
             Self::EachRow => true,
         }
     }
@@ -103,7 +122,17 @@ impl ValueMap {
         if self == Self::EachRow {
             return ["−largest", "", "0", "", "largest"].map(str::to_owned);
         }
-        [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| short(f64::from(self.value(share))))
+        [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| {
+            let value = f64::from(self.value(share));
+            match self {
+                // Between its ends it has no round numbers: two digits are as much as there is room for.
+                Self::Factors { .. } => {
+                    let unit = 10f64.powf(value.log10().floor() - 1.0);
+                    short((value / unit).round() * unit)
+                }
+                _ => short(value),
+            }
+        })
     }
 }
 
@@ -214,6 +243,16 @@ mod tests {
         assert_eq!(ValueMap::size_of_most(&[3.0]), ValueMap::Size { limit: 5.0 });
         let ValueMap::Size { limit } = ValueMap::size_of_most(&[]) else { panic!("not of a size") };
         assert!(limit > 0.0);
+    }
+
+    #[test]
+    fn lengths_of_several_powers_of_ten_are_told_apart() {
+        let map = ValueMap::factors_of(&[0.018, 0.0, 1.57]);
+        assert_eq!(map.ticks(), ["0.01", "0.038", "0.14", "0.53", "2"]);
+        assert!([0.0, 0.01, 0.018, 1.57].into_iter().all(|value| map.holds(value)));
+        assert_eq!([0.0, 0.005, 2.0, 9.0].map(|value| map.share(value)), [0.0, 0.0, 1.0, 1.0]);
+        assert!((map.share(map.value(0.3)) - 0.3).abs() < 1e-5);
+        assert_eq!(ValueMap::factors_of(&[0.0]), ValueMap::Size { limit: 1.0 });
     }
 
     #[test]

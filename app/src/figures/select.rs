@@ -119,6 +119,8 @@ pub struct Selection {
     pointing: Pointing<Cell>,
     /// T, 0 without a trace.
     size: Memo<usize>,
+    /// The token that is shown while the learner has chosen none, if not the last.
+    rest: Signal<Option<usize>>,
 }
 
 impl Deref for Selection {
@@ -131,27 +133,39 @@ impl Deref for Selection {
 
 impl Selection {
     pub fn new(size: Memo<usize>) -> Self {
+        Self::resting(size, Signal::stored(None))
+    }
+
+    /// At first on the token `rest`.
+    pub fn resting(size: Memo<usize>, rest: Signal<Option<usize>>) -> Self {
         let within = move |c: &Cell| {
             let t = size.get();
             c.query < t && c.key.is_none_or(|key| key < t)
         };
-        Self { pointing: Pointing::new(within), size }
+        Self { pointing: Pointing::new(within), size, rest }
     }
 
-    /// What the figure shows: the learner's choice, or else the last token. `None` without tokens.
+    /// What the figure shows: the learner's choice, or else the token it rests on, which is the last where
+    /// nothing else is said. `None` without tokens.
     pub fn focus(&self) -> Option<Cell> {
-        self.shown()
-            .or_else(|| self.size.get().checked_sub(1).map(|query| Cell { query, key: None }))
+        self.shown().or_else(|| {
+            let last = self.size.get().checked_sub(1)?;
+            Some(Cell { query: self.rest.get().map_or(last, |rest| rest.min(last)), key: None })
+        })
+    }
+
+    /// Hears of it when another token is the one to rest on.
+    pub fn track_rest(&self) {
+        self.rest.track();
     }
 
     pub fn size_untracked(&self) -> usize {
         self.size.get_untracked()
     }
 
-    /// Where the keyboard starts from: what is shown, or else the last token's own cell.
+    /// Where the keyboard starts from: what is shown, with the query's own key where there is no other.
     pub fn start(&self) -> Option<Cell> {
-        let last = self.size_untracked().checked_sub(1)?;
-        let Cell { query, key } = self.shown_untracked().unwrap_or(Cell { query: last, key: None });
+        let Cell { query, key } = untrack(|| self.focus())?;
         Some(Cell { query, key: Some(key.unwrap_or(query)) })
     }
 

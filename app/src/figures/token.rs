@@ -28,6 +28,15 @@ pub fn mark(token: &str) -> String {
         .collect()
 }
 
+/// The word for what cannot be seen, where a mark stands alone and there is room for one.
+pub fn word(mark: &str) -> Option<&'static str> {
+    match mark {
+        "␣" => Some("space"),
+        "⏎" => Some("new line"),
+        _ => None,
+    }
+}
+
 /// How much higher than others a token's mark is written, in pixels: the sign of a space hangs below its line, and
 /// as low as that it would seem to belong to what is below.
 pub fn raised(mark: &str, font: f64) -> f64 {

@@ -197,6 +197,7 @@ fn keep_in_sight(scroller: NodeRef<html::Div>, selection: Selection, row: Memo<R
     effect(move || {
         scroller.track();
         row.track();
+        selection.track_rest();
         if let Some(cell) = selection.start() {
             show(cell.query);
         }

@@ -258,7 +258,10 @@ mod tests {
             architecture: Architecture::GPT2,
         };
         // 12 * 128² * 64 + 2 * 64² * 128 = 13.6 million.
-        assert_eq!(sequences_per_slice(&spec, 65), if cfg!(target_arch = "wasm32") { 7 } else { 73 });
+        assert_eq!(
+            sequences_per_slice(&spec, 65),
+            if cfg!(target_arch = "wasm32") { 7 } else { 73 }
+        );
         (spec.width, spec.context) = (512, 4096);
         assert_eq!(sequences_per_slice(&spec, 65), 1);
         (spec.width, spec.context) = (8, 64);

@@ -67,7 +67,7 @@ pub struct Settings {
     /// Counted from 1, as are the others.
     pub layer: u32,
     pub head: u32,
-    /// The cell whose arithmetic is shown; 0 is none.
+    /// The cell whose arithmetic is shown; a query of 0 is none, a key of 0 that with the query's largest share.
     pub query: u32,
     pub key: u32,
     /// Width of the random queries and keys.
@@ -122,7 +122,7 @@ pub(crate) const ROWS: &[TableRow] = &[
     plain!(of Qkv, "qkv-query", "Query", qkv.query: Whole, Kind::Whole { min: 0, max: CONTEXT },
         "Row of the cell that is worked out; 0 is none."),
     plain!(of Qkv, "qkv-key", "Key", qkv.key: Whole, Kind::Whole { min: 0, max: CONTEXT },
-        "Its column; 0 is none."),
+        "Its column; 0 is the largest share of the row."),
     plain!(of Qkv, "qkv-dimensions", "Width dₖ", qkv.dimensions: Whole,
         Kind::Whole { min: 1, max: MOST_DIMENSIONS },
         "How many numbers a random query or key has."),
@@ -220,6 +220,8 @@ pub struct Shuffle {
     /// Each token's output after the last block minus that before the shuffle, in the new order,
     /// `[T, WIDTH]`.
     pub difference: Array,
+    /// Each token's output before the shuffle, `[T, WIDTH]`.
+    pub before: Array,
     /// The largest number among the outputs, for comparison.
     pub largest: f32,
 }

@@ -35,6 +35,9 @@ pub const INFO: Info = Info {
     view: || view! { <BigramChapter/> }.into_any(),
 };
 
+/// The first beat that is about training: those before it count.
+const TRAINED_IN: usize = 4;
+
 #[component]
 fn BigramChapter() -> impl IntoView {
     // What was guessed, or shown without, stays on show when the learner comes back to a view.
@@ -45,6 +48,7 @@ fn BigramChapter() -> impl IntoView {
         <ChapterFrame
             script=&words::SCRIPT
             further
+            warmed_in=TRAINED_IN
             live=lives(vocabulary)
             asks=vec![
                 ("bigram", ViewFn::from(check::check)),

@@ -12,7 +12,7 @@ use unroll_protocol::{
 
 use super::{SmoothingField, named, nats, short, use_vocabulary, use_writing};
 use crate::{
-    controls::{ChoiceField, counted},
+    controls::{ChoiceField, counted, grouped},
     course::{Sentence, use_lab, use_provenance, use_setting},
     figures::{Dash, Hue, Line, Lines, LinesFigure, Reference, Sheet, SheetExport, Stroke, YScale},
     questions::{use_answer, use_fixed_answer},
@@ -156,8 +156,11 @@ fn never_seen(scores: &Surprises, vocabulary: &[String]) -> Option<String> {
 
 /// The scores as a table, and what there is to say of them; `step` is the last step taken, where it is known.
 fn table(scores: &Surprises, vocabulary: &[String], step: Option<u32>) -> AnyView {
-    let trained = step.map_or("trained".to_owned(), |step| format!("trained, after step {step}"));
-    let row = |name: String, testid: &'static str, score: Score| {
+    let now = step.map_or_else(
+        || "as it is now".to_owned(),
+        |step| format!("as it is after step {}", grouped(step.into())),
+    );
+    let row = |name: &'static str, testid: &'static str, score: Score| {
         view! {
             <tr data-testid=testid>
                 <th scope="row">{name}</th>
@@ -178,14 +181,15 @@ fn table(scores: &Surprises, vocabulary: &[String], step: Option<u32>) -> AnyVie
                     </tr>
                 </thead>
                 <tbody>
-                    {row("knowing nothing, ln V".into(), "bigram-uniform", uniform)}
-                    {row("raw counts".into(), "bigram-counts", scores.counts)}
-                    {row("smoothed counts".into(), "bigram-smoothed", scores.smoothed)}
-                    {row(trained, "bigram-trained", scores.trained)}
+                    {row("nothing known, ln V", "bigram-uniform", uniform)}
+                    {row("raw counts", "bigram-counts", scores.counts)}
+                    {row("smoothed counts", "bigram-smoothed", scores.smoothed)}
+                    {row("trained table", "bigram-trained", scores.trained)}
                 </tbody>
             </table>
         <p data-testid="bigram-before">
-            "The curve and the time bar show the loss just before each step changed the table."
+            "The trained table is measured "{now}". The curve and the time bar show the loss just before each step \
+             changed it."
         </p>
         {never_seen(scores, vocabulary)
             .map(|sentence| view! { <p data-testid="bigram-never-seen">"Why ∞: "{sentence}</p> })}
@@ -200,9 +204,9 @@ fn table(scores: &Surprises, vocabulary: &[String], step: Option<u32>) -> AnyVie
                 gap.mean,
             )}
             {(gap.lowest < 0.0).then(|| format!(
-                " The lowest logit of a pair never seen is {:.2} ({} after {}), and it goes on falling. Softmax \
+                " The lowest logit of a pair never seen is −{:.2} ({} after {}), and it goes on falling. Softmax \
                  would give exactly 0 only at minus infinity.",
-                gap.lowest,
+                -gap.lowest,
                 named(vocabulary, gap.lowest_next),
                 named(vocabulary, gap.lowest_previous),
             ))}

@@ -28,6 +28,9 @@ use crate::{
 /// Differences of probabilities are drawn up to the largest there is, but not beyond this: before any
 /// training a few are far larger than all others.
 const LARGEST_DIFFERENCE: f64 = 0.25;
+/// Nor does the scale shrink below this. The optimizer's steps never let the table rest: some rows always
+/// tremble by about a tenth of it, which on a smaller scale would look like what they have yet to learn.
+const SMALLEST_LIMIT: f64 = 0.02;
 
 /// Where the matrix has less room than this, in CSS pixels, cells of every character would be too small for
 /// a finger: it has the most frequent characters alone.
@@ -172,6 +175,10 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
             format!("{which}{shown} of {all} characters. Choose any other from the lists.")
         })
     };
+    let apart = memo(move || {
+        let picture = picture.get().filter(|_| view.get() == View::Difference)?;
+        matrix.with(|m| vocabulary.with(|v| farthest_apart(&picture, m.as_ref()?, v)))
+    });
     let smooths = memo(move || view.get() == View::Smoothed);
     let title = memo(move || match view.get() {
         View::Counts => "What follows each character, counted".to_owned(),
@@ -179,9 +186,7 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
             format!("What follows each character, counted with {} added to each pair", k.get())
         }
         View::Trained => "What follows each character, by a trained table".to_owned(),
-        View::Difference => {
-            "Trained minus counted, up to the largest difference (dot: pair never seen)".to_owned()
-        }
+        View::Difference => "Trained minus counted (dot: pair never seen)".to_owned(),
     });
     view! {
         <div class="view-bar">
@@ -209,6 +214,7 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
                     true => view! { <p class="hint">{worded("Click a cell to see its whole row here.")}</p> }.into_any(),
                     false => view! { <GuessRow row=suggested seen=row_seen/> }.into_any(),
                 })}
+                {move || apart.get().map(|said| view! { <p class="view-note" data-testid="bigram-apart">{said}</p> })}
                 {move || shows_row.get().then(|| view! { <PinnedRow row=pinned/> })}
                 <p class="view-note" data-testid="bigram-cut">{cut}</p>
             </div>
@@ -265,7 +271,7 @@ fn picture(matrix: &Matrix, vocabulary: &[String], view: View, k: f32) -> Pictur
     let values: Vec<f32> = (0..n * n).map(|i| value(i / n, i % n)).collect();
     let (map, value_name) = if view == View::Difference {
         let sizes = values.iter().filter(|value| value.is_finite()).map(|&value| value.into());
-        let limit = limit(sizes).min(LARGEST_DIFFERENCE) as f32;
+        let limit = limit(sizes).clamp(SMALLEST_LIMIT, LARGEST_DIFFERENCE) as f32;
         (ValueMap::Signed { limit }, "trained − counted")
     } else {
         (ValueMap::Probability, "probability of the next character")
@@ -280,6 +286,22 @@ fn picture(matrix: &Matrix, vocabulary: &[String], view: View, k: f32) -> Pictur
         value_name: value_name.to_owned(),
         absent: "nothing ever followed it".to_owned(),
     }
+}
+
+/// Which pair of those on show is farthest from its count, and whether that is still to be seen.
+fn farthest_apart(picture: &Picture, matrix: &Matrix, vocabulary: &[String]) -> Option<String> {
+    let n = matrix.ids.len();
+    let sizes = picture.values.iter().map(|value| value.abs()).enumerate();
+    let (at, most) =
+        sizes.filter(|(_, size)| size.is_finite()).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let [current, next] = [at / n, at % n].map(|place| named(vocabulary, matrix.ids[place]));
+    let most = f64::from(most);
+    let agree = match most <= SMALLEST_LIMIT {
+        true => format!("All pairs here agree to within {SMALLEST_LIMIT}. Still "),
+        false => String::new(),
+    };
+    let farthest = if agree.is_empty() { "Farthest apart" } else { "farthest apart" };
+    Some(format!("{agree}{farthest}: {next} after {current}, by {}.", chance(most)))
 }
 
 /// Whether the counts are compared with the smoothed or the trained table where the matrix shows `view`.

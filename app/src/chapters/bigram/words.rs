@@ -30,7 +30,7 @@ pub const SCRIPT: Script = Script {
                    larger share of the row.\n\n\
                    ! One row is hidden: guess what follows its character most often.\n\n\
                    + Read one cell\n\n\
-                   {after} The color of one cell shows this share.",
+                   {after} The color of that pair’s cell shows this share.",
             set: |_| {},
             asks: &[],
         },
@@ -39,7 +39,8 @@ pub const SCRIPT: Script = Script {
             text: "A frequent character has large counts everywhere. So divide each count by how often the row’s \
                    character occurs, and the row adds up to 1. Now it is a [probability](probability) distribution, \
                    written P(next | current).\n\n\
-                   ! [Click a strong cell](>bigram-matrix-cells): there the text leaves little choice.",
+                   ! [Click a strong cell](>bigram-matrix-cells), and read its row beside the table: how much choice \
+                   does the text leave?",
             set: |_| {},
             asks: &[],
         },
@@ -73,10 +74,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "It comes close, and never quite arrives",
-            text: "The picture is now trained minus counted. As the two come closer, the color scale shrinks, so you \
-                   can still see what is left. A dot marks a pair that was never seen.\n\n\
-                   ! Press Train: which rows keep their color longest? Then [click a dot](>bigram-matrix-cells): does \
-                   its logit ever stop falling?\n\n\
+            text: "The picture is now trained minus counted. As the two come closer, the color scale shrinks to \
+                   ±0.02, and what agrees turns pale. A dot marks a pair that was never seen.\n\n\
+                   ! Press Train, then “Replay”: which rows keep their color longest? Then \
+                   [click a dot](>bigram-matrix-cells): does its logit ever stop falling?\n\n\
                    + Which rows, and how probable is the pair?\n\n\
                    The rows that leave little choice. Such a row needs one logit far above all others, and that takes \
                    many steps.\n\n\

@@ -1,7 +1,7 @@
 //! The two models side by side: their losses, and how far back their gradients reach.
 
 use leptos::prelude::*;
-use unroll_protocol::study::block::{Depths, Without};
+use unroll_protocol::study::block::{Depths, Shown, Without};
 
 use super::Page;
 use crate::{
@@ -38,7 +38,7 @@ fn smoothed(page: Page, name: &str) -> Curve {
 pub fn view(page: Page) -> AnyView {
     view! {
         <div class="view-split block-halves"
-            class:block-gradient-first=move || page.without.get() == Without::Residuals>
+            class:block-gradient-first=move || page.without.get() == Without::Residuals && page.shown.get() == Shown::Cut>
             <div>{losses(page)}</div>
             <div>{gradients(page)}</div>
         </div>

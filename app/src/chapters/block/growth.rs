@@ -5,14 +5,19 @@ use unroll_protocol::study::block::{Growth, LAYERS, Source};
 
 use super::{Page, stream::short};
 use crate::{
-    figures::{Dash, Hue, Line, Lines, LinesFigure, Stroke, YScale},
+    figures::{Matrix, MatrixFigure, ValueMap, brief},
     reactive::memo,
 };
 
+const TITLE: &str = "Length of every term over training, full model";
+
 pub fn view(page: Page) -> AnyView {
-    let lines = memo(move || {
+    let shown = memo(move || {
         let growth = page.growth.get();
-        growth.map_or_else(Lines::default, |g| page.wakings.with(|wakings| lines(&g, wakings)))
+        growth.map_or_else(Shown::default, |g| page.wakings.with(|wakings| Shown::new(&g, wakings)))
+    });
+    let describe = Callback::new(move |(row, column, _)| {
+        shown.with_untracked(|shown| shown.describe(row, column))
     });
     let note = move || {
         let passage = page.growth.with(|growth| Some(growth.as_ref()?.passage.clone()))?;
@@ -24,74 +29,133 @@ pub fn view(page: Page) -> AnyView {
     let verdict = move || {
         if page.lab.shown() == 0 {
             return Some(
-                "These are the lengths before training. Train to see the lines grow.".to_owned(),
+                "These are the lengths before training. Train to see the terms grow.".to_owned(),
             );
         }
         let growth = page.growth.get()?;
         Some(page.wakings.with(|wakings| order(&growth, wakings)))
     };
     view! {
-        <LinesFigure name="block-growth" title="Length of every term over training, full model" lines
-            provenance=page.provenance/>
-        <p class="block-verdict" data-testid="block-growth-verdict">{verdict}</p>
+        // What the beat asks for stands between the title and the picture, in sight on every screen.
+        <div class="block-growth-head">
+            <h3 class="figure-title">{TITLE}</h3>
+            <p class="block-verdict" data-testid="block-growth-verdict">{verdict}</p>
+        </div>
+        <MatrixFigure name="block-growth" title=TITLE
+            matrix=Signal::derive(move || shown.with(|shown| shown.matrix.clone()))
+            dotted=Signal::derive(move || shown.with(|shown| shown.woke.clone()))
+            groups=Signal::derive(move || shown.with(|shown| shown.groups.clone()))
+            describe hint="Dots: first longer than the token embedding. Point at a cell to read its length."
+            provenance=page.provenance small=true/>
         <p class="panel-note" data-testid="block-growth-passage">{note}</p>
     }
     .into_any()
 }
 
-/// From this step on the axis goes by equal factors: layers wake early.
-const BY_FACTORS: u32 = 10;
+/// More columns than this would be too narrow to be pointed at.
+const MOST_COLUMNS: usize = 30;
 
-fn lines(growth: &Growth, wakings: &Wakings) -> Lines {
-    let last = growth.steps.last().copied().unwrap_or(0);
-    let x_log = last >= BY_FACTORS;
-    let line = |(term, source): (usize, &Source)| {
-        let woke = when(wakings, *source);
-        // Step 0 has no place on such an axis.
-        let points = growth.points().filter(|(step, _)| !x_log || *step > 0);
-        let points = points.flat_map(|(step, lengths)| {
-            let point = (f64::from(step), f64::from(lengths[term]));
-            // A point between gaps is marked with a dot.
-            let gap = (point.0, f64::NAN);
-            let dot = [point, gap, point, gap, point];
-            dot.into_iter().take(if woke == Some(step) { dot.len() } else { 1 })
+/// The terms, those of one kind together, by steps.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Shown {
+    matrix: Matrix,
+    sources: Vec<Source>,
+    steps: Vec<u32>,
+    /// Where layers woke.
+    woke: Vec<(usize, usize)>,
+    /// First rows of a kind.
+    groups: Vec<usize>,
+}
+
+impl Shown {
+    fn new(growth: &Growth, wakings: &Wakings) -> Self {
+        let mut terms: Vec<usize> = (0..growth.sources.len()).collect();
+        // Among those of one kind they keep their order.
+        terms.sort_by_key(|term| kind(growth.sources[*term]));
+        let sources: Vec<Source> = terms.iter().map(|term| growth.sources[*term]).collect();
+        let columns = columns(&growth.steps, wakings);
+        let points: Vec<_> = growth.points().collect();
+        let length = |term: &usize, column: &usize| {
+            points.get(*column).map_or(f32::NAN, |(_, lengths)| lengths[*term])
+        };
+        let values: Vec<f32> = terms
+            .iter()
+            .flat_map(|term| columns.iter().map(move |column| length(term, column)))
+            .collect();
+        let steps: Vec<u32> = columns.iter().map(|column| growth.steps[*column]).collect();
+        let place = |(row, source): (usize, &Source)| {
+            let step = when(wakings, *source)?;
+            Some((row, steps.iter().position(|at| *at == step)?))
+        };
+        let begins = |row: &usize| kind(sources[*row]) != kind(sources[row - 1]);
+        Self {
+            woke: sources.iter().enumerate().filter_map(place).collect(),
+            groups: (1..sources.len()).filter(begins).collect(),
+            matrix: Matrix {
+                row_axis: "term".into(),
+                column_axis: "step".into(),
+                rows: sources.iter().map(|source| short(*source)).collect(),
+                columns: steps.iter().map(|step| format!("step {step}")).collect(),
+                // They grow a hundredfold, and wake while all are small.
+                map: ValueMap::factors_of(&values),
+                values,
+                value_name: "length".into(),
+                absent: String::new(),
+            },
+            sources,
+            steps,
+        }
+    }
+
+    fn describe(&self, row: usize, column: usize) -> String {
+        let read = || Some((self.sources.get(row)?, self.steps.get(column)?));
+        let Some((source, step)) = read() else { return String::new() };
+        let length = |row: usize| brief(self.matrix.value(row, column).into());
+        let token = self.sources.iter().position(|source| *source == Source::Token);
+        let token = token.filter(|token| *token != row);
+        let token = token.map_or_else(String::new, |token| {
+            let woke = if self.woke.contains(&(row, column)) { " It wakes here." } else { "" };
+            format!(" (token embedding {}).{woke}", length(token))
         });
-        let (hue, dash, faded) = look(*source);
-        let line = Line::new(short(*source), hue, dash, points.collect());
-        // The one that the others are measured by stands out.
-        let stroke = if *source == Source::Token { Stroke::Smooth } else { Stroke::Marked };
-        Line { faded, stroke, ..line }
-    };
-    let x_range = Lines::steps(last);
-    Lines {
-        x_label: "step".into(),
-        y_label: "mean length of the term".into(),
-        series: growth.sources.iter().enumerate().map(line).collect(),
-        // The crossings are where all are small.
-        y_scale: YScale::Log,
-        x_log,
-        x_range: if x_log { x_range.map(|(_, end)| (1.0, end)) } else { x_range },
-        ..Lines::default()
+        format!("{}, step {step}: length {}{token}", short(*source), length(row))
     }
 }
 
-/// How much paler the last block's lines are than the first's.
-const PALEST: f64 = 0.55;
-
-/// No two terms look alike: the color tells the kind, and the deeper the block, the paler it is. The
-/// dashes tell neighbors apart.
-fn look(source: Source) -> (Hue, Dash, f64) {
-    let of_block = |block: u32, hue: Hue| {
-        let place = block.saturating_sub(1);
-        let dash = [Dash::Solid, Dash::Dashed, Dash::Dotted][place as usize % 3];
-        (hue, dash, PALEST * (f64::from(place) / f64::from(LAYERS.max(2) - 1)).min(1.0))
-    };
+/// In which group of rows a term is.
+fn kind(source: Source) -> u8 {
     match source {
-        Source::Token => (Hue::Input, Dash::Solid, 0.0),
-        Source::Position => (Hue::Input, Dash::Dashed, 0.0),
-        Source::Attention(block) => of_block(block, Hue::Query),
-        Source::FeedForward(block) => of_block(block, Hue::Weight),
-        Source::NormOffsets => (Hue::Muted, Dash::Mixed, 0.0),
+        Source::Token | Source::Position => 0,
+        Source::Attention(_) => 1,
+        Source::FeedForward(_) => 2,
+        Source::NormOffsets => 3,
+    }
+}
+
+/// Which of the steps have a column: all where these are few, else ever fewer of the later ones. The last has
+/// one, and so has each where a layer woke; the first, before training, only where there is no other: its
+/// lengths are so small that the scale would have little left for the rest.
+fn columns(steps: &[u32], wakings: &Wakings) -> Vec<usize> {
+    let apart = |factor: f64| {
+        let mut next = 0.0;
+        let is_shown = |at: &usize| {
+            let step = f64::from(steps[*at]);
+            let is_due = step >= next;
+            if is_due {
+                next = step * factor;
+            }
+            (is_due && step > 0.0)
+                || at + 1 == steps.len()
+                || wakings.iter().any(|waking| waking.1 == steps[*at])
+        };
+        (0..steps.len()).filter(is_shown).collect::<Vec<_>>()
+    };
+    let mut factor = 1.0;
+    loop {
+        let columns = apart(factor);
+        if columns.len() <= MOST_COLUMNS || factor > 3.0 {
+            return columns;
+        }
+        factor += 0.02;
     }
 }
 
@@ -121,20 +185,19 @@ pub fn woke(wakings: &Wakings) -> String {
 
 /// What the dots say, in words.
 fn order(growth: &Growth, wakings: &Wakings) -> String {
-    const DOT: &str = "A dot marks when a term first grew longer than the token embedding";
     let Some((first, (last, now))) = wakings.first().zip(growth.points().next_back()) else {
-        return format!("{DOT}: none so far.");
+        return "No layer is awake yet: no term is longer than the token embedding.".to_owned();
     };
     let (step, awake) = (first.1, wakings.len());
     let together = wakings.iter().take_while(|waking| waking.1 == step);
     let names: Vec<_> = together.map(|waking| short(waking.0)).collect();
     let later = match awake - names.len() {
         0 => String::new(),
-        more => format!(", and {more} more by step {}", wakings[awake - 1].1),
+        more => format!(" By step {}, {more} more had woken.", wakings[awake - 1].1),
     };
     let longer = longer(growth, now).len();
     format!(
-        "{DOT}: {} at step {step}{later}. Still longer at step {last}: {longer} of these {awake}.",
+        "Woke first, at step {step}: {}.{later} Still longer than the token embedding at step {last}: {longer} of these {awake}.",
         names.join(", ")
     )
 }
@@ -187,12 +250,13 @@ mod tests {
         let growth = grown();
         let both = vec![(Source::Attention(1), 8), (Source::FeedForward(1), 8)];
         assert_eq!(wakings(&growth), both);
-        assert!(order(&growth, &both).ends_with(
-            "embedding: attn 1, feed 1 at step 8. Still longer at step 12: 0 of these 2."
-        ));
+        assert_eq!(
+            order(&growth, &both),
+            "Woke first, at step 8: attn 1, feed 1. Still longer than the token embedding at step 12: 0 of these 2."
+        );
         assert!(woke(&both).ends_with("in none of the 6 blocks"));
         let later = vec![both[0], (both[1].0, 9)];
-        assert!(order(&growth, &later).contains(": attn 1 at step 8, and 1 more by step 9."));
+        assert!(order(&growth, &later).contains("8: attn 1. By step 9, 1 more had woken."));
         assert!(woke(&later).ends_with("in 1 of the 6 blocks"));
         assert_eq!(gained_most(&growth), Some((Source::Token, 1.0, 4.0)));
         let start = Growth {
@@ -205,19 +269,35 @@ mod tests {
     }
 
     #[test]
-    fn every_term_has_a_line_of_its_own_look() {
-        let lines = lines(&grown(), &wakings(&grown()));
-        assert_eq!(lines.x_range, Some((1.0, 12.0)));
-        assert_eq!(lines.series[0].points, [(8.0, 1.5), (12.0, 4.0)]);
-        // Where it woke a dot, between two gaps.
-        let gaps = lines.series[2].points.iter().filter(|point| point.1.is_nan()).count();
-        assert_eq!((gaps, lines.series[2].at(8.0)), (2, Some((8.0, f64::from(1.7f32)))));
-        let layers = (1..=LAYERS).flat_map(|b| [Source::Attention(b), Source::FeedForward(b)]);
-        let all = [Source::Token, Source::Position, Source::NormOffsets].into_iter().chain(layers);
-        let looks: Vec<_> = all.map(look).collect();
-        assert!((1..looks.len()).all(|i| !looks[..i].contains(&looks[i])));
-        // Of one kind are those of one color, whatever their block, and the deeper the paler.
-        let kind = |block| look(Source::FeedForward(block));
-        assert!((1..LAYERS).all(|b| kind(b).0 == kind(b + 1).0 && kind(b).2 < kind(b + 1).2));
+    fn terms_of_one_kind_are_together_and_have_a_dot_where_they_woke() {
+        let mut growth = grown();
+        growth.sources = vec![Source::Attention(1), Source::Token, Source::FeedForward(1)];
+        growth.lengths.values = vec![0.1, 1.0, 0.2, 1.6, 1.5, 1.7, 0.9, 4.0, 2.0];
+        let shown = Shown::new(&growth, &wakings(&growth));
+        assert_eq!(shown.matrix.rows, ["token", "attn 1", "feed 1"]);
+        assert_eq!(
+            (shown.steps.clone(), &shown.matrix.values[..2]),
+            (vec![8, 12], &[1.5, 4.0][..])
+        );
+        assert_eq!((shown.woke.clone(), shown.groups.clone()), (vec![(1, 0), (2, 0)], vec![1, 2]));
+        assert_eq!(
+            shown.describe(1, 0),
+            "attn 1, step 8: length 1.6 (token embedding 1.5). It wakes here."
+        );
+        assert_eq!(shown.describe(0, 1), "token, step 12: length 4");
+        assert_eq!(Shown::new(&Growth::default(), &Vec::new()).matrix.shape(), (0, 0));
+    }
+
+    #[test]
+    fn there_are_few_columns_and_a_dot_always_has_one() {
+        let steps: Vec<u32> = (0..2000).filter(|step| *step < 300 || step % 17 == 0).collect();
+        let woke = vec![(Source::Attention(1), 3), (Source::FeedForward(1), 277)];
+        let columns: Vec<u32> =
+            columns(&steps, &woke).into_iter().map(|column| steps[column]).collect();
+        assert!((20..=MOST_COLUMNS).contains(&columns.len()), "{columns:?}");
+        assert_eq!(columns[..4], [1, 2, 3, 4]);
+        assert!(columns.contains(&277) && columns.last() == steps.last());
+        assert_eq!(super::columns(&steps[..20], &woke).len(), 19);
+        assert_eq!(super::columns(&steps[..1], &Vec::new()), [0]);
     }
 }

@@ -33,9 +33,9 @@ pub const SCRIPT: Script = Script {
             title: "A stream that everyone adds to",
             text: "@ figure-block-adds\n\n\
                    Think of the [residual stream](residual-stream) as each token’s notebook: every layer reads it \
-                   and adds to it, so it is a sum. Each row of the table is a term. A term’s length says how large it \
+                   and adds to it. Each row of the table is one term. Its length says how large it \
                    is; its bar, what it adds to a [logit](logit).\n\n\
-                   ! [Find the longest term](>block-contributions): is its bar longest, too?\n\n\
+                   ! [Find the longest term](>block-contributions): is its bar longest, too? And for other characters?\n\n\
                    + Can a layer take something back?\n\n\
                    Yes: it adds the opposite. The token, its position and what each layer found are all terms of the \
                    same sum.",
@@ -98,10 +98,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Which layer wakes first?",
-            text: "A block has two parts: **communicate, then compute**. Each line shows one term’s length in \
-                   the full model’s stream. A layer wakes when its term first grows longer than the token \
-                   embedding. A dot marks when.\n\n\
-                   ! Below the figure, read [what woke first](>block-growth-verdict): attention (attn), feed-forward (feed) \
+            text: "A block has two parts: **communicate, then compute**. Each row is one term of the full \
+                   model’s stream; strong color means long. A layer wakes when its term first grows longer than \
+                   the token embedding. A dot marks when.\n\n\
+                   ! Above the figure, read [what woke first](>block-growth-verdict): attention (attn), feed-forward (feed) \
                    or both?\n\n\
                    + What happened in this run, and why?\n\n\
                    In this run, {woke}. At step 0 the weights are random and small, and so is what each layer adds. Then the layers \
@@ -201,7 +201,7 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "block-size",
             kind: Kind::Explain,
-            asks: "Why can a long term add almost nothing to a logit?",
+            asks: "A long term can add almost nothing to a logit. Why?",
             options: &[
                 (
                     "The final norm removes long terms.",

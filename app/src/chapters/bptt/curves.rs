@@ -425,7 +425,7 @@ pub fn power(value: f64) -> String {
 }
 
 /// A setting's number without needless digits.
-fn number(value: f32) -> String {
+pub fn number(value: f32) -> String {
     ((f64::from(value) * 100.0).round() / 100.0).to_string()
 }
 

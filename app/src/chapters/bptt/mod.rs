@@ -350,7 +350,8 @@ fn lives(shown: Shown) -> Vec<Live> {
     let accuracy = shown.read(|flow, _| curves::accuracy_said(flow));
     vec![
         live_setting("slopes", |link| (link.bptt.length * link.bptt.hidden).to_string()),
-        live_setting("gap", |link| link.bptt.gap.to_string()),
+        // Near enough to the end that its ripple is still there.
+        live_setting("late", |link| link.bptt.length.saturating_sub(3).to_string()),
         live("rnn-now", now(said::now)),
         live("part-now", now(said::part_now)),
         live("along-open", along_cell(shown, |bias| bias >= 2.0)),

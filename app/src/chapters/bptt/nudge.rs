@@ -7,7 +7,7 @@ use super::Shown;
 use crate::{
     controls::{ChoiceField, SliderField},
     course::use_right,
-    figures::{Matrix, MatrixFigure, ValueMap, power_of_ten, short},
+    figures::{ColumnStrip, Matrix, MatrixFigure, ValueMap, power_of_ten, short},
     reactive::memo,
     teaching::CheckYourself,
 };
@@ -18,6 +18,8 @@ const DECIMALS: usize = 7;
 const FEW_DIGITS: f64 = 1e-6;
 /// Two slopes that differ by less agree.
 const AGREES: f64 = 0.05;
+/// Height of the letters above the squares, in CSS pixels.
+const LETTERS: f64 = 20.0;
 
 /// The ripple that a nudge sends to the last step, and what it does to the loss.
 pub fn view(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
@@ -70,6 +72,7 @@ pub fn view(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
                     row
                     column
                     on_pick=pick
+                    above=letters(shown)
                 />
                 <div class="bptt-beside" tabindex="0" role="region" aria-label="What the nudge does to the loss">
                     {worked(shown)}
@@ -166,16 +169,42 @@ fn worked(shown: Shown) -> AnyView {
     .into_any()
 }
 
-/// The held-out sequence that is nudged, and its answer.
-pub fn example(shown: Shown) -> AnyView {
-    let row = memo(move || {
+/// The held-out sequence that is nudged: its tokens, the step of the letter, and the answer.
+fn sequence(shown: Shown) -> Memo<Option<(Vec<String>, usize, String)>> {
+    memo(move || {
         let nudged = shown.nudge.get()?;
         let token = |id: u32| {
             shown.lab.started.with(|started| started.as_ref()?.vocabulary.get(id as usize).cloned())
         };
         let tokens = nudged.ids.iter().map(|id| token(*id)).collect::<Option<Vec<_>>>()?;
         Some((tokens, nudged.symbol_at as usize, token(nudged.answer)?))
-    });
+    })
+}
+
+/// What is read at each step, in line with its squares: the letter stands out, and the “?” has a frame.
+fn letters(shown: Shown) -> ColumnStrip {
+    let row = sequence(shown);
+    ColumnStrip::new(LETTERS, move |across| {
+        let style = move || {
+            let across = across.get();
+            format!("left:{:.1}px;width:{:.1}px", across.left, across.cell * across.count as f64)
+        };
+        let tokens = move || {
+            let (tokens, letter, _) = row.get()?;
+            let last = tokens.len();
+            let token = |(token, step): (String, usize)| {
+                view! { <span class:bptt-letter=step == letter class:bptt-asked=step == last>{token}</span> }
+            };
+            Some(tokens.into_iter().zip(1..).map(token).collect_view())
+        };
+        view! { <div class="bptt-letters" aria-hidden="true" translate="no" style=style>{tokens}</div> }
+            .into_any()
+    })
+}
+
+/// The same in a line, with its answer.
+pub fn example(shown: Shown) -> AnyView {
+    let row = sequence(shown);
     let tokens = move || {
         let (tokens, letter, answer) = row.get()?;
         let last = tokens.len();

@@ -2,7 +2,7 @@
 
 use unroll_protocol::study::bptt::{Cell, Flow, LossKind, Settings};
 
-use super::curves::{FADED, amount, arriving, each_step};
+use super::curves::{FADED, amount, arriving, each_step, number};
 use crate::controls::grouped;
 
 /// Less than this is faint.
@@ -61,7 +61,8 @@ pub fn part_now(flow: &Flow) -> Option<String> {
     ))
 }
 
-/// What the formula beside the curves says, with the RNN's numbers where it is the RNN's.
+/// What the formula beside the curves says, with the RNN's numbers where it is the RNN's: those of its
+/// rescaled copy while that is what the learner changes.
 pub fn in_words(flow: &Flow, settings: &Settings) -> String {
     let mut shown = flow.networks.iter().filter(|network| settings.shown.shows(network.cell));
     let Some(rnn) = shown.find(|network| network.cell == Cell::Rnn) else {
@@ -71,16 +72,22 @@ pub fn in_words(flow: &Flow, settings: &Settings) -> String {
         return "A step’s gradient is that of its own loss, plus what comes back from later steps."
             .into();
     }
+    let (whose, size, slope, norms) = match &flow.rescaled {
+        Some(copy) => {
+            let whose = format!(" at radius {}", number(copy.asked));
+            (whose, copy.asked, copy.kept, &copy.hidden)
+        }
+        None => (String::new(), flow.radius, rnn.kept, &rnn.hidden),
+    };
     // Of the numbers on show.
-    let [size, slope] =
-        [flow.radius, rnn.kept].map(|factor| (f64::from(factor) * 100.0).round() / 100.0);
+    let [size, slope] = [size, slope].map(|factor| (f64::from(factor) * 100.0).round() / 100.0);
     let rule = size * slope;
-    let measured = each_step(flow, &rnn.hidden).map_or_else(String::new, |each| {
+    let measured = each_step(flow, norms).map_or_else(String::new, |each| {
         let does = if (each - rule).abs() <= MISSES * rule { "holds" } else { "fails" };
         format!(" Measured: {each:.2}. The rule {does} here.")
     });
     format!(
-        "Share left per step, by a rule of thumb: size of U × mean slope of tanh = {size:.2} × {slope:.2} = \
+        "Share left per step{whose}, by a rule of thumb: size of U × mean slope of tanh = {size:.2} × {slope:.2} = \
          {rule:.2}.{measured}"
     )
 }
@@ -94,7 +101,7 @@ pub const WHEN: &str = "It holds while all slopes of tanh are nearly equal. Then
 
 #[cfg(test)]
 mod tests {
-    use unroll_protocol::study::bptt::BATCH;
+    use unroll_protocol::study::bptt::{BATCH, Rescaled};
 
     use super::{super::curves::tests::flow, *};
 
@@ -136,6 +143,13 @@ mod tests {
         );
         assert!(said(&flow(&[1.9, 1.9, 2.0])).ends_with("Measured: 0.97. The rule holds here."));
         assert!(said(&flow(&[0.0, 1.0, 2.0])).ends_with("= 1.00."), "none arrives");
+        let (asked, radius, hidden) = (4.0, 4.0, vec![8.0, 4.0, 2.0]);
+        let copy = Rescaled { asked, radius, hidden, kept: 0.25, loss: 1.0 };
+        assert_eq!(
+            said(&Flow { rescaled: Some(copy), ..flow(&[0.5, 1.0, 2.0]) }),
+            "Share left per step at radius 4, by a rule of thumb: size of U × mean slope of tanh = 4.00 × 0.25 = 1.00. \
+             Measured: 2.00. The rule fails here."
+        );
         let every = Flow { loss: LossKind::Every, ..flow(&[1.0; 3]) };
         assert!(said(&every).contains("its own loss"));
         assert!(WHEN.contains(&format!("over {BATCH} sequences")));

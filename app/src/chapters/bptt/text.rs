@@ -22,12 +22,13 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "Early recurrent networks remembered only the last few steps. In 1991 a student, Sepp \
-                   Hochreiter, worked out why.\n\n\
-                   Here an RNN reads a capital letter and must name it at the “?”, up to {gap} letters later:\n\n\
+            text: "Early recurrent networks soon forgot what they had read. In 1991 a student, Sepp Hochreiter, \
+                   worked out why.\n\n\
+                   Here an RNN reads a capital letter and must name it at the “?”:\n\n\
                    {example}\n\n\
-                   Raise one number of its state: later steps change.\n\n\
-                   ! [Press squares](>bptt-ripple-cells) far left and far right: which ripple reaches the “?” step?",
+                   Raise one number of its state: a ripple runs right.\n\n\
+                   ! [Press a square](>bptt-ripple-cells) in step 3, then one in step {late}: which ripple reaches \
+                   the “?”?",
             set: nudge,
             asks: &[],
         },
@@ -47,11 +48,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "All slopes in one sweep",
-            text: "By hand, each slope takes a run of its own: {slopes} runs here. [Backpropagation through \
-                   time](bptt) finds them all in one sweep from right to left, the **backward pass**. Together, one \
-                   state’s slopes are its [gradient](gradient). The curve shows \
-                   its length.\n\n\
-                   ! Read the curve from right to left: the dotted line marks the letter.\n\n\
+            text: "By hand, each slope takes its own run: {slopes} runs here. [Backpropagation through \
+                   time](bptt) finds them all in one sweep from right to left, the **backward pass**. All slopes of \
+                   one step are its [gradient](gradient). The curve shows the gradient’s length.\n\n\
+                   ! Follow the curve left to the dotted line: how much reaches the letter?\n\n\
                    + How do I read this curve?\n\n\
                    The length says how large the gradient with respect to a state is overall. The scale is \
                    logarithmic: equal steps down mean the same factor. What each step adds to the gradient of one \
@@ -61,9 +61,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The way back is a product",
-            text: "Each step back multiplies the gradient by [U](#recurrent weight) and by the slopes of tanh. \
-                   If each step leaves 70%, thirty leave about 0.002%, which teaches almost nothing: a \
-                   [vanishing gradient](vanishing-gradient). {rnn-now}\n\n\
+            text: "Each step back multiplies the gradient by [U](#recurrent weight), the weights from state to \
+                   state, and by tanh’s slopes. If each step leaves 70%, thirty leave about 0.002%: a [vanishing \
+                   gradient](vanishing-gradient). It teaches almost nothing. {rnn-now}\n\n\
                    ! Below the table, compare [the rule of thumb](>bptt-in-words) with what is measured: do they \
                    agree?\n\n\
                    + Why does a ripple fade?\n\n\
@@ -79,8 +79,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A healthy curve can mislead",
             text: "Now every step from the letter on has its own loss, so the curve looks healthy. But only the \
-                   pale curve, a part of it, comes back from the “?”. {part-now} Where it vanishes, a network learns \
-                   well only from the near past.\n\n\
+                   pale curve comes back from the “?”. {part-now} Where it vanishes, a network learns little from \
+                   the far past.\n\n\
                    ! [Switch the loss](>control-bptt-loss) to the last step: which curve is left?",
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
@@ -90,9 +90,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "It can also explode",
-            text: "The dotted curve belongs to a copy of the RNN, with U rescaled to a [spectral \
-                   radius](spectral-radius) of {radius}. Above 1, the gradient can [explode](exploding-gradient). So in \
-                   training, [clipping](gradient-clipping) scales a gradient that is too long down to a limit.\n\n\
+            text: "The dotted curve belongs to a copy of the RNN with a rescaled U. The size of this U, its [spectral \
+                   radius](spectral-radius), is {radius}. Above 1, the gradient can [explode](exploding-gradient). So \
+                   [clipping](gradient-clipping) shortens a gradient that is too long.\n\n\
                    ! [Drag the radius](>control-bptt-radius) up to 4, then down: well below 1, the gradient dies.\n\n\
                    + What is the spectral radius?\n\n\
                    Apply U to a ripple again and again, without tanh. The length may jump up and down. But over \
@@ -126,9 +126,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A gate that is half open forgets too",
-            text: "A bias sets how far open the LSTM’s forget gates start. Here it is 0: they start near one half, \
-                   and thirty halves, multiplied together, make about one billionth. {along-half} This is why many \
-                   people start this bias at 1 or more.\n\n\
+            text: "A bias sets how far open the LSTM’s forget gates start: at 0, about half. Thirty halves, \
+                   multiplied, make about one billionth. The path through the state adds to it. {along-half} So \
+                   this bias is often started at 1 or more.\n\n\
                    ! Read the curve “LSTM cell” at the dotted line: how much is left?",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
@@ -138,7 +138,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Who remembers how far?",
-            text: "The proof is in how often each model names the right letter at each gap. {accuracy}\n\n\
+            text: "Do they remember? See how often each names the right letter, by the gap, the letters in \
+                   between. {accuracy}\n\n\
                    ! {prove} Compare the three at the longest gap.",
             set: |link| link.view = super::ACCURACY.into(),
             asks: &["bptt-near"],

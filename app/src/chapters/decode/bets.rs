@@ -19,6 +19,8 @@ const NARROWEST: f64 = 0.5;
 const ENDS: [f32; 9] = [5.0, 10.0, 15.0, 25.0, 35.0, 50.0, 65.0, 80.0, 100.0];
 /// Characters of the longest name of a token.
 const LONGEST_NAME: usize = 12;
+/// Columns of a letter of a word that names a row.
+const WORD_COLUMN: f64 = 0.75;
 /// Ink of what the number falls on, and of the other bars and stretches.
 const CHOSEN: f64 = 0.95;
 const OTHER_BAR: f64 = 0.65;
@@ -75,6 +77,13 @@ impl Bets {
     /// As it is named where space is scarce.
     fn name(&self, id: usize) -> String {
         token::short_mark(self.character(id), LONGEST_NAME)
+    }
+
+    /// How many columns its name takes as the name of a row.
+    fn columns(&self, id: usize) -> f64 {
+        let name = self.name(id);
+        token::word(&name)
+            .map_or_else(|| token::columns(&name), |word| WORD_COLUMN * word.len() as f64)
     }
 
     /// The stretch of 0 to 1 that a character has, in the order of the vocabulary.
@@ -141,9 +150,10 @@ impl Drawing for Bets {
         let axis = 1.3 * font;
         let lines = (((strip_top - caption_high - top - axis) / line) as usize).max(2);
         let listed = if self.order.len() > lines { lines - 1 } else { self.order.len() };
-        let names = self.order[..listed].iter().map(|&id| self.name(id));
-        let widest = names.map(|name| token::columns(&name)).fold(1.0, f64::max);
-        let label = (0.62 * widest + 2.0) * font;
+        // A space comes and goes: there is always room for its name.
+        let space = WORD_COLUMN * 5.0;
+        let widest = self.order[..listed].iter().map(|&id| self.columns(id)).fold(space, f64::max);
+        let label = (0.62 * widest + 1.0) * font;
         // A row's numbers stand between its name and its bar: the model's share and the chance.
         let number_wide = (4.6 * font).min(width * 0.2);
         let (model_end, chance_end) = (label + number_wide, label + 2.0 * number_wide);
@@ -172,7 +182,7 @@ impl Drawing for Bets {
         if self.tinted {
             let mut grounds = Grounds::default();
             for (at, &id) in self.order[..listed_count].iter().enumerate() {
-                let wide = (0.62 * token::columns(&self.name(id)) + 0.5) * font;
+                let wide = (0.62 * self.columns(id) + 0.5) * font;
                 let high = (1.35 * font).min(line);
                 let place =
                     (label - 0.45 * font - wide, top + (at as f64 + 0.5) * line - high / 2.0);
@@ -200,7 +210,16 @@ impl Drawing for Bets {
             let base = middle + 0.35 * font;
             if one {
                 let name = self.name(ids[0]);
-                pen.mono(hue, chosen, (label - 0.7 * font, base), Anchor::End, &name);
+                let at = (label - 0.7 * font, base);
+                match token::word(&name) {
+                    Some(word) if chosen => {
+                        pen.sized(hue, true, smaller(font), at, Anchor::End, word);
+                    }
+                    Some(word) => {
+                        pen.sized(Hue::Muted, false, smaller(font), at, Anchor::End, word);
+                    }
+                    None => pen.mono(hue, chosen, at, Anchor::End, &name),
+                }
             }
             let bar = line * 0.34;
             // The model's share above, what it is drawn with below. Others are no bar of their own:
@@ -275,7 +294,7 @@ impl Drawing for Bets {
             let name = self.name(id);
             let room = (0.62 * token::columns(&name) + 0.78) * font;
             if let Some(middle) = clear_of(tick, (x, wide), room) {
-                let at = (middle, strip_top + 0.65 * strip_high);
+                let at = (middle, strip_top + 0.65 * strip_high - token::raised(&name, font));
                 match id == self.chosen {
                     true => on_fill(pen, at, &name),
                     false => pen.mono(Hue::Ink, false, at, Anchor::Middle, &name),
@@ -294,7 +313,8 @@ impl Drawing for Bets {
         if let Some(x) = tick {
             let (low, high) = (strip_top - 0.45 * font, strip_top + strip_high + 0.45 * font);
             pen.wire(Hue::Ink, 2.5, &format!("M{x:.1} {low:.1}V{high:.1}"));
-            let said = format!("{number} → {}", self.name(self.chosen));
+            let name = self.name(self.chosen);
+            let said = format!("{number} → {}", token::word(&name).unwrap_or(&name));
             let half = 0.35 * font * token::columns(&said);
             let anchor = match x {
                 x if x < half => Anchor::Start,

@@ -106,7 +106,7 @@ pub fn Choose(page: Page) -> impl IntoView {
                 <button type="button" class="button button-primary" data-testid="decode-write" on:click=write>
                     "Write it"
                 </button>
-                <button type="button" class="button button-quiet" data-testid="decode-draw-again"
+                <button type="button" class="button" data-testid="decode-draw-again"
                     on:click=move |_| page.draw.update(|draw| *draw = *draw % 9999 + 1)>
                     "Draw again"
                 </button>

@@ -11,6 +11,7 @@ mod skyline;
 mod surprise;
 mod tree;
 mod words;
+mod wrap;
 
 use std::sync::Arc;
 

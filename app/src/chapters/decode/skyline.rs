@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::picture::{Drawing, SMALLEST, Spot, smaller};
+use super::{
+    picture::{Drawing, SMALLEST, Spot, smaller},
+    wrap::{Stand, wrapped},
+};
 use crate::figures::{
     Hue, Sheet, exact,
     pen::{Anchor, Pen},
@@ -74,6 +77,8 @@ struct Layout {
 
 /// Characters of the longest name of a token.
 const LONGEST_NAME: usize = 12;
+/// A letter's width, as a share of the font.
+const LETTER: f64 = 0.6;
 /// Cells beside the letters of a token that has a ground.
 const BESIDE: f64 = 0.4;
 
@@ -128,29 +133,23 @@ impl Skyline {
     }
 }
 
-/// Where each letter of a passage stands: its line, the cells before it and those that it takes.
-fn places(passage: &Passage, layout: &Layout) -> impl Iterator<Item = (usize, f64, f64)> {
-    let (mut line, mut end) = (0, 0.0);
-    let (fit, more) = (layout.fit as f64, layout.more);
-    passage.letters.iter().map(move |letter| {
-        let wide = (token::columns(&name(letter)) + more).min(fit);
-        if end + wide > fit {
-            (line, end) = (line + 1, 0.0);
-        }
-        let before = end;
-        end += wide;
-        (line, before, wide)
-    })
+/// Where each letter of a passage stands: see [`wrapped`].
+fn places(passage: &Passage, layout: &Layout, last: Option<usize>) -> Vec<Stand> {
+    let whole = layout.fit as f64;
+    let wide = |letter: &Letter| (token::columns(&name(letter)) + layout.more).min(whole);
+    let tokens = passage.letters.iter().map(|letter| (&*letter.token, wide(letter)));
+    wrapped(&tokens.collect::<Vec<_>>(), whole, last)
 }
 
 /// Lines of a passage that are shown.
 fn lines(passage: &Passage, layout: &Layout) -> f64 {
-    places(passage, layout).last().map_or(1.0, |(line, ..)| (line + 1).min(layout.most) as f64)
+    let places = places(passage, layout, None);
+    places.last().map_or(1.0, |(line, ..)| (line + 1).min(layout.most) as f64)
 }
 
-/// A letter as it stands in its cells.
+/// A letter as it stands in its cells: a space as the gap that it is in a text.
 fn name(letter: &Letter) -> String {
-    token::short_mark(&letter.token, LONGEST_NAME)
+    token::short_mark(&letter.token, LONGEST_NAME).replace('␣', " ")
 }
 
 /// Spaces and the like stand back.
@@ -161,7 +160,7 @@ fn hue_of(muted: bool) -> Hue {
 /// The only letter of a name, if it looks the same whatever stands before and after it.
 fn alone(name: &str) -> Option<char> {
     let mut letters = name.chars();
-    let plain = |c: &char| c.is_ascii_graphic() || "␣⏎⇥".contains(*c) || ('¡'..='ʯ').contains(c);
+    let plain = |c: &char| c.is_ascii_graphic() || "⏎⇥".contains(*c) || ('¡'..='ʯ').contains(c);
     letters.next().filter(plain).filter(|_| letters.next().is_none())
 }
 
@@ -217,13 +216,11 @@ impl Drawing for Skyline {
                 }
             }
             let most = layout.most;
-            let is_cut = places(passage, &layout).last().is_some_and(|(line, ..)| line >= most);
-            // A sign at the end says that the text goes on.
-            let end = layout.fit as f64 - 2.0;
-            let is_shown = move |(_, (line, before, cells)): &(_, (usize, f64, f64))| {
-                *line < most && !(is_cut && line + 1 == most && before + cells > end)
-            };
-            let placed = || passage.letters.iter().zip(places(passage, &layout)).filter(is_shown);
+            let is_shown = |stand: &Stand| stand.0 < most;
+            let whole = places(passage, &layout, None);
+            let is_cut = !whole.iter().all(is_shown);
+            let stands = if is_cut { places(passage, &layout, most.checked_sub(1)) } else { whole };
+            let placed = || passage.letters.iter().zip(stands.iter().copied().filter(is_shown));
             if self.tinted {
                 let mut grounds = Grounds::default();
                 for (letter, (line, before, cells)) in placed() {
@@ -249,14 +246,19 @@ impl Drawing for Skyline {
                     pen.shade(Hue::Gradient, (x, ground - high), size, 0.4 + 0.6 * share);
                 }
                 let (mark, muted) = (name(letter), letter.token.trim().is_empty());
-                let middle = x + wide / 2.0;
-                match alone(&mark) {
+                // Gaps at its ends take their room, and are nothing to be drawn.
+                let drawn = mark.trim_matches(' ');
+                let ends = [mark.trim_end_matches(' '), mark.trim_start_matches(' ')];
+                let [end, start] = ends.map(|rest| rest.len() as f64 / 2.0);
+                let middle = x + wide / 2.0 + LETTER * font * (end - start);
+                match alone(drawn) {
+                    _ if drawn.is_empty() => {}
                     Some(letter) => {
                         singles.entry((line, muted)).or_default().push((middle, letter));
                     }
                     None => {
                         let at = (middle, base(line));
-                        pen.mono(hue_of(muted), false, at, Anchor::Middle, &mark);
+                        pen.mono(hue_of(muted), false, at, Anchor::Middle, drawn);
                     }
                 }
                 let place = [x, y, wide, layout.line];
@@ -266,6 +268,7 @@ impl Drawing for Skyline {
                 pen.letters(hue_of(muted), base(line), &letters);
             }
             if is_cut {
+                let end = placed().last().map_or(0.0, |(_, (_, before, cells))| before + cells);
                 let at = (layout.left + (end + 0.5) * layout.cell, base(most - 1));
                 pen.text(Hue::Muted, false, at, Anchor::Start, "…");
             }
@@ -319,10 +322,8 @@ mod tests {
         }
         let of = |tinted| Skyline { passages: vec![long.clone()], tinted };
         let layout = Layout { fit: 20, ..of(false).layout(800.0, 14.0) };
-        assert_eq!(
-            places(&long, &layout).take(3).collect::<Vec<_>>(),
-            [(0, 0.0, 4.0), (0, 4.0, 8.0), (0, 12.0, 3.4)]
-        );
+        let first = [(0, 0.0, 4.0), (0, 4.0, 8.0), (0, 12.0, 3.4)];
+        assert_eq!(places(&long, &layout, None)[..3], first);
         keeps_to_its_room(&of(false));
         keeps_to_its_room(&of(true));
         let seven = (0..7).map(|at| passage(&format!("Way {at}"), 80)).collect();
@@ -380,7 +381,7 @@ mod tests {
         let colors = Colors::new(&crate::figures::color::Palette::LIGHT);
         Skyline { passages: vec![mixed], tinted: false }.draw((800.0, 300.0), &mut pen, &colors);
         let texts: Vec<&str> = pen.svg.split("<text").skip(1).collect();
-        assert_eq!(texts.len(), 4, "the emoji, “in”, letters, the space: {texts:?}");
+        assert_eq!(texts.len(), 3, "the emoji, “in”, letters; a space is a gap: {texts:?}");
         let letters = texts.iter().find(|text| text.contains(">the&amp;é<")).expect("in one");
         let places = letters.split('"').nth(1).expect("x");
         assert_eq!(places.split(' ').count(), 5, "each has its place");

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use unroll_protocol::study::gates::{
-    Forced, Guess, HoldChoice, Quantity, ReachChoice, Seen, TaskChoice,
+    Followed, Forced, Guess, HoldChoice, Quantity, ReachChoice, Seen, TaskChoice,
 };
 
 use super::{
@@ -174,8 +174,14 @@ fn Cells(gates: Gates) -> impl IntoView {
         let quantity = gates.seen(|seen| seen.quantity).unwrap_or(gates.shown.get());
         let framed = gates.units(|units| {
             let unit = framed_row.get()?;
-            let r = *units.follows.first()?.1.get(unit)?;
-            Some(format!("Framed: {}, correlation {}", row_name(unit), three(r)))
+            let (what, r) = units.follows.first()?;
+            let state = units.cell.memory().id();
+            let what = match what {
+                Followed::Depth => "depth",
+                Followed::Quotation => "quotes",
+            };
+            let (name, r) = (row_name(unit), three(*r.get(unit)?));
+            Some(format!("Framed: {name}, correlation of {state} with {what}: {r}"))
         });
         let rest = framed.flatten().unwrap_or_else(|| "Each row is one unit".into());
         format!("{}. {rest}", named(quantity))

@@ -107,6 +107,7 @@ pub fn framed(gates: Gates, keeper: Quantity) -> String {
         let r = *units.follows.first()?.1.get(unit)?;
         let (_, means) = units.means.iter().find(|(gate, _)| *gate == keeper)?;
         let (r, name, keeper) = (three(r), row_name(unit), keeper.id());
+        let state = units.cell.memory().id();
         let average = match on_show.flatten() {
             Some(mean) => format!("In this row, {keeper} is {} on average.", three(mean)),
             None => format!(
@@ -116,7 +117,7 @@ pub fn framed(gates: Gates, keeper: Quantity) -> String {
             ),
         };
         Some(format!(
-            "The framed row is {name}: its correlation with the depth is {r}, where 1 is perfect. \
+            "The framed row is {name}: the correlation of its {state} with the depth is {r}, where 1 is perfect. \
              {average}"
         ))
     });

@@ -1,6 +1,6 @@
 //! Which of two passages did the model write? The other is of the text that it never trained on.
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::{
     Ask, SampleSpec, Tokens, Trace,
     gpt::{Place, Written, ask},
@@ -19,6 +19,8 @@ use crate::{
 /// Characters of each passage, and of the text before it, after which both go on.
 const LENGTH: usize = 60;
 const BEFORE: usize = 12;
+/// What sticks to the foot of the story has about this height, see `.check-room`.
+const FOOT: f64 = 64.0;
 /// Before so many steps, the usual model writes no words.
 const NOISE: u32 = 100;
 
@@ -126,6 +128,8 @@ struct Play {
     pair: RwSignal<Option<Pair>>,
     problem: RwSignal<String>,
     round: StoredValue<u32>,
+    /// Around the passages.
+    room: NodeRef<html::Div>,
     /// What the model is asked and has not answered.
     asked: StoredValue<Vec<u32>>,
 }
@@ -180,6 +184,7 @@ impl Play {
         let passages = [&pair.written, &pair.drawn.real];
         let texts = passages.map(|passage| pair.drawn.before.clone() + passage);
         self.pair.set(Some(pair));
+        request_animation_frame(move || self.bring_into_sight());
         for (i, text) in texts.into_iter().enumerate() {
             self.ask(ask::Trace { text }, move |_, trace| {
                 self.pair.update(|pair| {
@@ -188,6 +193,15 @@ impl Play {
                     }
                 });
             });
+        }
+    }
+
+    /// The passages come below what was pressed, which may be at the foot of the story.
+    fn bring_into_sight(self) {
+        let Some(room) = self.room.try_get_untracked().flatten() else { return };
+        let height = window().inner_height().ok().and_then(|height| height.as_f64());
+        if height.is_some_and(|height| room.get_bounding_client_rect().bottom() > height - FOOT) {
+            room.scroll_into_view_with_bool(false);
         }
     }
 
@@ -228,6 +242,7 @@ pub fn which(store: Store) -> AnyView {
         pair: RwSignal::new(None),
         problem: RwSignal::new(String::new()),
         round: StoredValue::new(0),
+        room: NodeRef::new(),
         asked: StoredValue::new(Vec::new()),
     };
     // The passages of another model are about nothing any more.
@@ -279,7 +294,7 @@ pub fn which(store: Store) -> AnyView {
             {move || if play.open.get() { "Shown below" } else { "Show two passages" }}
         </button>
         <p class="hint" role="status">{play.problem}</p>
-        {asked}
+        <div class="check-room" node_ref=play.room>{asked}</div>
     }
     .into_any()
 }

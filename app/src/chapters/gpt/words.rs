@@ -29,7 +29,7 @@ pub const SCRIPT: Script = Script {
             text: "Before it guesses, the model looks back and gathers what may help. This is \
                    [attention](attention). In the square, rows (queries) look at columns (keys). An untrained model \
                    looks at all of them nearly equally; training changes that.\n\n\
-                   ! [Point at a token](>probe-input): the arcs show how much it looks at itself and each earlier \
+                   ! {untrained}[Point at a token](>probe-input): the arcs show how much it looks at itself and each earlier \
                    one.",
             set: |_| {},
             asks: &["gpt-sure"],
@@ -39,7 +39,7 @@ pub const SCRIPT: Script = Script {
             text: "What comes next is rarely certain, so the model gives each possible token a share, its \
                    [probability](probability). A token is a single character, unless you choose others. All shares \
                    add up to 1, or 100%. Together they are a **distribution**, drawn here as bars.\n\n\
-                   ! [Point at tokens](>probe-input): where is the first bar longest?",
+                   ! {untrained}[Point at tokens](>probe-input): where is the first bar longest?",
             set: |link| link.view = "next".into(),
             asks: &["gpt-next"],
         },
@@ -68,7 +68,7 @@ pub const SCRIPT: Script = Script {
             text: "The loss is the model’s average surprise at the tokens that really come next. Each step moves \
                    all [weights](weight) a little, so that the same batch would surprise it less. The test is \
                    the [held-out](held-out) text, which it never trains on.\n\n\
-                   ! [Drag the handle](>time-track) on the curve below the figure to see any earlier moment.\n\n\
+                   ! {untrained}[Drag the handle](>time-track) on the curve below the figure to see any earlier moment.\n\n\
                    + Can it learn its text too well?\n\n\
                    If the training loss falls but the held-out loss rises, the model is learning accidents of \
                    its text. This is [overfitting](overfitting).",

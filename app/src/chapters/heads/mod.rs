@@ -106,6 +106,8 @@ fn lives(page: Page) -> Vec<Live> {
         live_setting("numbers", |link| {
             (link.many_heads.width / link.many_heads.heads.max(1)).to_string()
         }),
+        live("measured", move || measured(page)),
+        live("together", move || together(page).unwrap_or_default()),
         live("previous", move || previous.get().unwrap_or_else(|| "…".to_owned())),
     ]
 }
@@ -170,7 +172,7 @@ fn Figure(page: Page) -> impl IntoView {
     view! {
         <AttentionFigure trace=page.trace layer=page.layer head=page.head planned=planned(page)
             provenance=page.provenance editor=Editor { note, ..sentence } inspection
-            switches=switches(page, false) keep/>
+            switches=switches(page, false) keep jobs=numbers::jobs(page).into() rest=state::rest(page)/>
     }
 }
 
@@ -181,7 +183,7 @@ fn AllHeads(page: Page) -> impl IntoView {
     view! {
         <Switching page/>
         <HeadsFigure trace=page.trace layer=page.layer head=page.head planned=planned(page)
-            provenance=page.provenance switches=switches(page, true) enlarge/>
+            provenance=page.provenance switches=switches(page, true) jobs=numbers::jobs(page).into() enlarge/>
     }
 }
 
@@ -251,42 +253,63 @@ fn joint_in_words(page: Page) -> AnyView {
     let Some(cost) = page.joint.get() else {
         return view! { <span class="hint">"Measuring on held-out text …"</span> }.into_any();
     };
-    let Cost { windows, tokens, before, after, .. } = cost;
+    let Cost { before, after, .. } = cost;
     let all = cost.off.len() == page.all().len();
     let heads = page.shape.get_untracked().1 as usize;
     let who = match &cost.off[..] {
-        _ if all => "All heads".to_owned(),
-        [one] => format!("{} alone", name(*one)),
+        _ if all => "all heads".to_owned(),
+        [one] => format!("only {}", name(*one)),
         off if off.len() == heads && off.iter().all(|at| at.layer == off[0].layer) => {
-            format!("Layer {}", off[0].layer)
+            format!("layer {}", off[0].layer)
         }
         off => off.iter().map(|at| name(*at)).collect::<Vec<_>>().join(", "),
     };
+    let three = |value: f32| format!("{value:.3}");
+    let sign = if cost.change < 0.0 { "−" } else { "+" };
     view! {
-        <strong>{who}" off: "</strong>
-        <strong class="number" data-testid="heads-change">{signed(cost.change)}</strong>
-        {cost.error.map(|error| format!(" ± {error:.4}"))}
-        " nats per character. Loss on held-out text: "
-        <span class="number" data-testid="heads-before">{format!("{before:.4}")}</span>
-        " → "
-        <span class="number" data-testid="heads-after">{format!("{after:.4}")}</span>
-        ". "
-        <span class="hint">
-            {format!("Mean over {tokens} characters in {windows} windows never trained on")}
-            {match cost.error {
-                Some(_) => ", ± its standard error.",
-                None => ". A single window can’t say how uncertain it is.",
-            }}
-            {measured_before(page, cost.step).map(|step| format!(
-                " The time bar’s held-out loss is of step {step}."
-            ))}
-            {all.then_some(
-                " No token can see another now: each next character is guessed from the one before it alone. \
-                 Even its place is lost: only queries and keys hold it, and nothing reads them now."
-            )}
+        <span class="heads-worth">
+            <strong class="number" data-testid="heads-change" data-value=cost.change.to_string()>
+                {sign}{three(cost.change.abs())}
+            </strong>
+            " nats a character"
+        </span>" "
+        <span class="heads-said">
+            {if all { "Loss " } else { "Loss on held-out text " }}
+            <span class="number" data-testid="heads-before" data-value=before.to_string()>{three(before)}</span>
+            " → "
+            <span class="number" data-testid="heads-after" data-value=after.to_string()>{three(after)}</span>
+            {cost.error.map(|error| format!(", ± {error:.3}"))}
+            {format!(", with {who} off.")}
+            {all.then_some(" No token sees another now.")}
         </span>
     }
     .into_any()
+}
+
+/// How the cost on show was measured, for the story.
+fn measured(page: Page) -> String {
+    let Some(Cost { windows, tokens, error, step, .. }) = page.joint.get() else {
+        return String::new();
+    };
+    let alone =
+        if error.is_none() { " A single window can’t say how uncertain it is." } else { "" };
+    let before = measured_before(page, step)
+        .map_or(String::new(), |step| format!(" The time bar’s held-out loss is of step {step}."));
+    format!("Here it is the mean over {tokens} characters in {windows} windows.{alone}{before}")
+}
+
+/// What the heads that are off cost one by one and together, once all of that is measured.
+fn together(page: Page) -> Option<String> {
+    let off = page.settings.with(|s| s.off.clone());
+    let alone = off.iter().map(|at| Some(page.cost_of(*at)?.change)).collect::<Option<Vec<_>>>()?;
+    let joint = page.joint.get().filter(|joint| joint.step == page.lab.shown())?;
+    (off.len() > 1).then(|| {
+        format!(
+            "One by one they cost {} in all; together, {}.",
+            signed(alone.iter().sum()),
+            signed(joint.change)
+        )
+    })
 }
 
 /// The steps at which the model on show was measured on held-out text, each with its loss.

@@ -6,7 +6,7 @@ use unroll_protocol::study::heads::{HeadAt, Statistics};
 
 use super::{name, signed, state::Page};
 use crate::{
-    figures::{Sheet, SheetExport, exact},
+    figures::{Job, Sheet, SheetExport, exact},
     reactive::memo,
     teaching::{Term, Word},
 };
@@ -14,22 +14,87 @@ use crate::{
 /// From which share on a head is said to tend to one place.
 const MUCH: f32 = 0.4;
 
-/// What a head tends to look at, in words; `alike` is what one without any preference has.
-pub fn habit(statistics: Statistics, alike: Statistics) -> &'static str {
+/// What a head tends to look at.
+#[derive(Clone, Copy, PartialEq)]
+enum Habit {
+    Previous,
+    First,
+    Itself,
+    Evenly,
+    Nearby,
+    Mixed,
+}
+
+impl Habit {
+    /// In words of three lengths.
+    fn words(self) -> [&'static str; 3] {
+        match self {
+            Self::Previous => ["previous token", "previous", "prev."],
+            Self::First => ["first token", "first", "first"],
+            Self::Itself => ["itself"; 3],
+            Self::Evenly => ["spread evenly", "spread evenly", "evenly"],
+            Self::Nearby => ["nearby"; 3],
+            Self::Mixed => ["mixed"; 3],
+        }
+    }
+}
+
+/// What a head tends to look at; `alike` is what one without any preference has.
+fn habit(statistics: Statistics, alike: Statistics) -> Habit {
     let Statistics { entropy, distance, first, previous } = statistics;
     if previous >= MUCH {
-        "previous token"
+        Habit::Previous
     } else if first >= MUCH {
-        "first token"
+        Habit::First
     } else if distance < 0.5 {
-        "itself"
+        Habit::Itself
     } else if entropy > 0.95 * alike.entropy {
-        "spread evenly"
+        Habit::Evenly
     } else if distance < 0.5 * alike.distance {
-        "nearby"
+        Habit::Nearby
     } else {
-        "mixed"
+        Habit::Mixed
     }
+}
+
+/// As the table says it.
+fn habit_of(page: Page, at: HeadAt) -> Option<&'static str> {
+    Some(habit(statistics(page, at)?, alike(page)?).words()[0])
+}
+
+/// What every head tends to look at, layer by layer, with its share where that is one place; none before
+/// all are known.
+pub fn jobs(page: Page) -> Memo<Vec<Job>> {
+    memo(move || {
+        let job = |at: HeadAt| {
+            let numbers = statistics(page, at)?;
+            let habit = habit(numbers, alike(page)?);
+            let share = match habit {
+                Habit::Previous => Some(numbers.previous),
+                Habit::First => Some(numbers.first),
+                Habit::Itself => on_itself(page, at),
+                Habit::Evenly | Habit::Nearby | Habit::Mixed => None,
+            };
+            let percent = share.map(|share| (100.0 * share).round() as u32);
+            Some(Job { words: habit.words(), percent })
+        };
+        HeadAt::all(page.shape.get())
+            .into_iter()
+            .map(job)
+            .collect::<Option<_>>()
+            .unwrap_or_default()
+    })
+}
+
+/// The weight that tokens put on themselves, a mean over all but the first, as the statistics are.
+fn on_itself(page: Page, at: HeadAt) -> Option<f32> {
+    page.trace.with(|trace| {
+        let trace = trace.as_ref()?;
+        let weights = trace.weights.block(&[at.layer as usize - 1, at.head as usize - 1])?;
+        let size = trace.tokens.len();
+        let own = weights.iter().step_by(size + 1).skip(1);
+        (size > 1).then(|| own.sum::<f32>() / (size - 1) as f32)
+    })
 }
 
 /// Of a head without any preference, on the sentence on show.
@@ -114,7 +179,6 @@ fn sheet(page: Page, heads: &[HeadAt]) -> Sheet {
         "off alone costs",
         "standard error",
     ]);
-    let alike = alike(page);
     let number = |value: Option<f32>| value.map_or(Value::Null, exact);
     let row = |&at: &HeadAt| {
         let (numbers, cost) = (statistics(page, at), page.cost_of(at));
@@ -123,7 +187,7 @@ fn sheet(page: Page, heads: &[HeadAt]) -> Sheet {
             json!(at.layer),
             json!(at.head),
             json!(page.settings.with(|settings| settings.off.contains(&at))),
-            json!(numbers.zip(alike).map(|(numbers, alike)| habit(numbers, alike))),
+            json!(habit_of(page, at)),
             of(|s| s.entropy),
             of(|s| s.distance),
             of(|s| s.first),
@@ -187,9 +251,7 @@ fn Alike(page: Page) -> impl IntoView {
 fn Row(page: Page, at: HeadAt) -> impl IntoView {
     let HeadAt { layer, head } = at;
     let numbers = memo(move || statistics(page, at));
-    let tends_to = move || {
-        numbers.get().zip(alike(page)).map_or("–", |(statistics, alike)| habit(statistics, alike))
-    };
+    let tends_to = move || habit_of(page, at).unwrap_or("–");
     let written = move || written(page, at);
     let is_off = memo(move || page.settings.with(|s| s.off.contains(&at)));
     let cost = memo(move || page.cost_of(at));

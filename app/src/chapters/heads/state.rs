@@ -138,6 +138,47 @@ impl Page {
     }
 }
 
+/// The token that the enlarged head is shown with until one is chosen.
+#[derive(Clone, Default, PartialEq)]
+struct Rest {
+    at: Option<HeadAt>,
+    tokens: Vec<String>,
+    query: Option<usize>,
+}
+
+/// The token whose attention is the sharpest. In training it stays what it was: only another sentence or
+/// another head makes it another one, or the steps that the chapter takes by itself.
+pub fn rest(page: Page) -> Memo<Option<usize>> {
+    let rest = Memo::new(move |before: Option<&Rest>| {
+        let at = page.at.get();
+        page.trace.with(|trace| {
+            let Some(trace) = trace else { return Rest::default() };
+            let stays = |rest: &&Rest| {
+                trace.step > INFO.warm_steps && rest.at == Some(at) && rest.tokens == trace.tokens
+            };
+            before.filter(stays).cloned().unwrap_or_else(|| Rest {
+                at: Some(at),
+                tokens: trace.tokens.clone(),
+                query: sharpest(trace, at),
+            })
+        })
+    });
+    memo(move || rest.with(|rest| rest.query))
+}
+
+/// The query that is farthest from spreading its weight evenly, in nats.
+fn sharpest(trace: &Trace, at: HeadAt) -> Option<usize> {
+    let size = trace.tokens.len().max(1);
+    let weights = trace.weights.block(&[at.layer as usize - 1, at.head as usize - 1])?;
+    let rows = weights.chunks(size).zip(trace.mask.chunks(size));
+    let sharpness = rows.map(|(weights, mask)| {
+        let open = mask.iter().filter(|open| **open).count() as f32;
+        let seen = weights.iter().filter(|weight| **weight > 0.0);
+        open.ln() + seen.map(|weight| weight * weight.ln()).sum::<f32>()
+    });
+    sharpness.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).map(|most| most.0)
+}
+
 fn use_joint(lab: Lab, off: Memo<Vec<HeadAt>>) -> (Signal<Option<Cost>>, Signal<Option<String>>) {
     let answered = use_answer(lab, move || {
         let off = off.get();

@@ -28,9 +28,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "One head, one question",
             text: "Take “Ann helped Bob, so he thanked…” To guess the next word, “thanked” asks two questions: who \
-                   is “he,” and who helped? But one row of [attention](attention) gives only one average. The model \
-                   here reads letters. Now it has one head in each layer, and the same problem: one average for \
-                   all questions.\n\n\
+                   is “he,” and who helped? But one row of [attention](attention) gives only one average. This second \
+                   model reads letters, with one head in each layer.\n\n\
+                   ! [Point at a letter](>probe-input): which letters share its look?\n\n\
                    + What does an average hide?\n\n\
                    Its parts: 1 and 3 average to 2, and so do 2 and 2. From the average alone, you can’t tell \
                    which it was.",
@@ -92,7 +92,7 @@ pub const SCRIPT: Script = Script {
                    almost nothing?\n\n\
                    + How is the cost measured?\n\n\
                    The loss is measured again on [held-out](held-out) text. Its change is in [nats](nat) per \
-                   character, and ± is the [standard error](standard-error).",
+                   character, and ± is the [standard error](standard-error). {measured}",
             set: |link| {
                 link.view = "heads".into();
                 link.many_heads.switching = true;
@@ -104,7 +104,7 @@ pub const SCRIPT: Script = Script {
             title: "A whole layer gone",
             text: "All heads of layer 1 are off. Those of layer 2 still look around, but no head below has \
                    gathered anything for them.\n\n\
-                   ! [Open the view “Numbers”](@numbers) to find each head’s cost. Do the four together cost as much as the sum?",
+                   ! [Open the view “Numbers”](@numbers) to find each head’s cost. Do the four together cost as much as the sum? {together}",
             set: |link| {
                 link.view = "heads".into();
                 link.many_heads.switching = true;

@@ -134,6 +134,8 @@ pub struct Callout<'a> {
     /// How much is seen at once.
     seen: f64,
     framed: bool,
+    /// Whether the box itself is drawn; what it says is said without it, too.
+    drawn: bool,
     tinted: bool,
     items: Vec<Item<'a>>,
 }
@@ -173,6 +175,9 @@ impl<'a> Callout<'a> {
         };
         // The list of the next tokens is plain enough.
         let part = if stage == Stage::Next { framed_norm(scene, part) } else { part };
+        // Its box would hide what led to the list, and say it once more.
+        let drawn = stage != Stage::Next || room.side != Side::Before;
+        let area = if drawn { (room.x, y, room.width, height) } else { (part.0, middle, 0.0, 0.0) };
         // The bar of the parameters tells of all blocks.
         let foot = if stage == Stage::Further { scene.height } else { 0.0 };
         let sight = match room.side {
@@ -180,13 +185,14 @@ impl<'a> Callout<'a> {
             _ => (f64::INFINITY, 0.0),
         };
         Some(Self {
-            area: (room.x, y, room.width, height),
+            area,
             side: room.side,
             part,
             row: (middle, scene.strip() + 8.0),
             sight,
             seen: scene.seen,
             framed: part.1 > part.0 && stage != Stage::Further,
+            drawn,
             tinted: scene.shape.tinted,
             items,
         })
@@ -238,6 +244,10 @@ impl<'a> Callout<'a> {
         let mut pen = Pen::new(FONT, paint);
         let (x, y, width, height) = self.area;
         let (ink, paper) = (pen.hue(Hue::Hidden), paint.paper());
+        if !self.drawn {
+            self.frame(&mut pen);
+            return pen.svg;
+        }
         self.lead(&mut pen);
         // Writing to a String cannot fail.
         let _ = write!(
@@ -255,7 +265,7 @@ impl<'a> Callout<'a> {
         pen.svg
     }
 
-    /// The frame round the part, and the line from it to the box.
+    /// The line from the part to the box, and the frame round the part.
     fn lead(&self, pen: &mut Pen) {
         let ((left, right), (middle, high)) = (self.part, self.row);
         let (x, y, width, height) = self.area;
@@ -276,12 +286,18 @@ impl<'a> Callout<'a> {
             }
         };
         pen.wire(Hue::Hidden, 1.5, &path);
+        self.frame(pen);
+    }
+
+    fn frame(&self, pen: &mut Pen) {
+        let ((left, right), (middle, high)) = (self.part, self.row);
         if self.framed {
             let ink = pen.hue(Hue::Hidden);
             let _ = write!(
                 pen.svg,
-                r#"<rect class="machine-framed" x="{:.1}" y="{above:.1}" width="{:.1}" height="{high:.1}" rx="4" fill="none" stroke="{ink}" stroke-width="2"/>"#,
+                r#"<rect class="machine-framed" x="{:.1}" y="{:.1}" width="{:.1}" height="{high:.1}" rx="4" fill="none" stroke="{ink}" stroke-width="2"/>"#,
                 left - 4.0,
+                middle - high / 2.0,
                 right - left + 8.0,
             );
         }
@@ -829,7 +845,9 @@ mod tests {
                         let case = format!("{rows} rows, {room:?}, {way:?}: {:?}", callout.area);
                         assert!(x >= 0.0 && x + width <= scene.width, "{case}");
                         assert!(y >= 0.0 && y + height <= scene.height, "{case}");
-                        assert!(width >= 200.0, "{case}");
+                        assert!(width >= 200.0 || !callout.drawn, "{case}");
+                        let repeats = reached + 1 == Stage::ALL.len() && !scene.is_scrolled();
+                        assert_eq!(callout.drawn, !repeats, "{case}");
                         assert!(
                             !callout.words().is_empty() && !callout.title().is_empty(),
                             "{case}"
@@ -838,7 +856,8 @@ mod tests {
                         let (above, below) =
                             (middle - scene.strip() / 2.0, middle + scene.strip() / 2.0);
                         let is_beside = callout.side == Side::Behind;
-                        assert!(is_beside || y + height <= above || y >= below, "{case}");
+                        let is_clear = y + height <= above || y >= below || !callout.drawn;
+                        assert!(is_beside || is_clear, "{case}");
                         assert!(callout.items.len() > 1, "{case}");
                     }
                 }

@@ -13,20 +13,18 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "By 2015 deep networks were slow and delicate to train. Ioffe and Szegedy brought their numbers \
-                   back into range by [normalization](normalization): subtract a mean, divide by a spread. But \
-                   over which numbers?\n\n\
-                   This network, six layers deep, guesses the next character from four. Each row is four characters \
-                   of your sentence.\n\n\
-                   ! Press “Sweep” and watch x become y.",
+            text: "Every block of a GPT has two layers that keep its numbers in range by \
+                   [normalization](normalization): subtract a mean, divide by a spread. In 2015 Ioffe and Szegedy put \
+                   it inside deep networks, which were slow and delicate to train. But the mean of which numbers?\n\n\
+                   ! Press “Sweep” and watch x become y. How far do the scales below reach?",
             set: |link| link.norm.row = 0,
             asks: &[],
         },
         Beat {
             title: "Does it help?",
-            text: "Three copies of the network start with the same weights and see the same batches. One is \
-                   plain. The others use one answer each: BatchNorm or LayerNorm. The losses in the bar below \
-                   jump, because each comes from one small batch. Here each point is the mean of 20.\n\n\
+            text: "Three copies of a six-layer network learn to guess the next character. They start with the \
+                   same weights and see the same batches. One is plain. The others use one answer each: \
+                   BatchNorm or LayerNorm. Each point is the mean of 20 losses.\n\n\
                    ! Compare the curves: which falls behind?\n\n\
                    + How much did it help in 2015?\n\n\
                    One of Ioffe and Szegedy’s image models then reached the same accuracy in a fourteenth of \
@@ -64,7 +62,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "LayerNorm averages each example over its features",
             text: "In 2016 Ba, Kiros and Hinton gave the other answer: LayerNorm goes along a row. It needs no other \
-                   example, so it works even with a batch of one. The transformer, in later chapters, uses it.\n\n\
+                   example, so it works even with a batch of one. This is the one in every block of a GPT.\n\n\
                    ! Press “Next mean” again: which way does the mean go now?",
             set: |link| (link.norm.axis, link.norm.row, link.norm.sweep) = (Axis::Layer, 0, 5),
             asks: &[],

@@ -78,6 +78,18 @@ fn look(positions: Positions) -> (Hue, Dash) {
     }
 }
 
+/// How a model is told the positions, for who meets the name for the first time.
+fn in_words(positions: Positions) -> &'static str {
+    match positions {
+        Positions::None => "told nothing",
+        Positions::Integer => "adds the plain number",
+        Positions::Sinusoidal => "adds clock hands, fast and slow",
+        Positions::Learned => "adds a learned vector per place",
+        Positions::Rotary => "turns queries and keys",
+        Positions::Alibi => "lets far symbols count less",
+    }
+}
+
 /// `shown`, or why there is nothing to show: figures without a model behind them are empty.
 fn unless_refused(
     problem: Signal<Option<String>>,

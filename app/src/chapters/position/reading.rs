@@ -6,7 +6,7 @@ use unroll_protocol::{
     study::position::{Asked, CountFrom, ModelReading, Reading, Settings, ask},
 };
 
-use super::{Page, compare::percent, typographic};
+use super::{Page, compare::percent, in_words, typographic};
 use crate::{
     controls::SliderField,
     figures::{CellInspector, Matrix, MatrixFigure, ValueMap},
@@ -158,6 +158,7 @@ fn answers(reading: &Reading) -> AnyView {
         view! {
             <dt>{model.positions.label()}</dt>
             <dd class:is-right=right data-testid=format!("position-answer-{id}")>{said}</dd>
+            <dd class="position-told">{in_words(model.positions)}</dd>
         }
     };
     let number = reading.tokens.last().cloned().unwrap_or_default();
@@ -169,7 +170,7 @@ fn answers(reading: &Reading) -> AnyView {
             {format!(" and the number {number}: the right answer is ‘{}’.", reading.right)}
         </p>
         <dl class="position-answers">{reading.models.iter().map(row).collect_view()}</dl>
-        <p class="hint">"Each bar shows how probable the model finds its own answer."</p>
+        <p class="hint">"The percentage is how probable the model finds its own answer."</p>
     }
     .into_any()
 }

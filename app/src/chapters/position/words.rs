@@ -20,7 +20,7 @@ pub const SCRIPT: Script = Script {
                    sum, and sums have no order. So a transformer must be told where each [token](token) stands. \
                    Here six models learn to name the n-th symbol. Only their [encoding](positional-encoding) \
                    differs: how they are told the positions.\n\n\
-                   ! Watch the models train: which answers become right?",
+                   ! Press “Replay”: which answers become right?",
             set: |_| {},
             asks: &[],
         },
@@ -128,10 +128,10 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Longer than anything trained on",
             text: "@ figure-position-lengths\n\n\
-                   The models start over, and count from the first symbol again. In training no sequence has more \
-                   than 8 symbols, but the figure goes up to 24. Right of the mark the models must **extrapolate**: \
-                   go beyond what they have seen.\n\n\
-                   ! Watch them train: right of the mark, which lines hold up, and which drop?",
+                   The models that count from the first symbol are back. In training no sequence has more than 8 \
+                   symbols, but the figure goes up to 24. Right of the mark the models must **extrapolate**: go \
+                   beyond what they have seen.\n\n\
+                   ! There, which lines hold up, and which drop? Then press Train: does that change?",
             set: |link| link.view = "longer".into(),
             asks: &[],
         },

@@ -32,10 +32,6 @@ struct Page {
 fn use_page() -> Page {
     let store = expect_context::<Store>();
     let lab = use_lab();
-    let cell = memo(move || {
-        let (query, key) = store.link.with(|link| (link.qkv.query, link.qkv.key));
-        Some((query.checked_sub(1)? as usize, key.checked_sub(1)? as usize))
-    });
     let asked = memo(move || {
         let qkv = store.link.with(|link| link.qkv.clone());
         (qkv.memory, qkv.causal, qkv.layer - 1, qkv.head - 1, qkv.query.saturating_sub(1))
@@ -52,17 +48,23 @@ fn use_page() -> Page {
         })
     });
     let head = answered.answer;
+    let cell = memo(move || {
+        let (query, key) = store.link.with(|link| (link.qkv.query, link.qkv.key));
+        let query = query.checked_sub(1)? as usize;
+        match key.checked_sub(1) {
+            Some(key) => Some((query, key as usize)),
+            None => Some((query, head.with(|head| most(head.as_ref()?, query))?)),
+        }
+    });
     Page { store, answered, head, cell }
 }
 
 impl Page {
     /// Works another cell out, counted from 0; that which is on show is closed.
     fn pick(self, (query, key): (usize, usize)) {
-        let now = (query as u32 + 1, key as u32 + 1);
-        self.store.link.update(|link: &mut Link| {
-            let same = (link.qkv.query, link.qkv.key) == now;
-            (link.qkv.query, link.qkv.key) = if same { (0, 0) } else { now };
-        });
+        let same = self.cell.get_untracked() == Some((query, key));
+        let now = if same { (0, 0) } else { (query as u32 + 1, key as u32 + 1) };
+        self.store.link.update(|link: &mut Link| (link.qkv.query, link.qkv.key) = now);
     }
 
     fn matrix(self, of: fn(&Head) -> Matrix) -> Signal<Matrix> {
@@ -80,6 +82,14 @@ impl Page {
             Some((query.min(last(&head.tokens)), key.min(last(&head.memory_tokens))))
         })
     }
+}
+
+/// The key that has the largest share of a query, which may lie beyond the last.
+fn most(head: &Head, query: usize) -> Option<usize> {
+    let last = head.tokens.len().checked_sub(1)?;
+    let row = head.weights.block(&[query.min(last)])?;
+    let most = row.iter().enumerate().reduce(|most, key| if key.1 > most.1 { key } else { most });
+    most.map(|most| most.0)
 }
 
 /// The weights, and the cell that is worked out beside them.
@@ -123,7 +133,7 @@ pub fn worked() -> AnyView {
         <div class="view-side has-aside qkv-cell">
             <div>
                 <MatrixFigure name="qkv-weights" title matrix=page.matrix(weights) provenance describe row column marked
-                    row_hue=Hue::Query column_hue=Hue::Key on_pick=go tall=true/>
+                    row_hue=Hue::Query column_hue=Hue::Key on_pick=go tall=true sole=true/>
             </div>
             <div class="qkv-worked">
                 {move || shown.with(|row| row.as_deref().map(|row| in_short(row, key.get())))}
@@ -217,7 +227,7 @@ pub fn vectors_view() -> AnyView {
     let key = Signal::derive(move || page.place().map(|place| place.1));
     let pick_query = Callback::new(move |(row, _): (usize, usize)| {
         page.store.link.update(|link| {
-            (link.qkv.query, link.qkv.key) = (row as u32 + 1, link.qkv.key.max(1));
+            link.qkv.query = row as u32 + 1;
         });
     });
     let pick_key = Callback::new(move |(row, _): (usize, usize)| {

@@ -3,6 +3,7 @@
 mod cell;
 mod check;
 mod cost;
+mod lanes;
 mod more;
 mod notebooks;
 mod order;

@@ -1,17 +1,17 @@
 //! The tokens in another order: whose output changes?
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use serde_json::json;
 use unroll_protocol::{
     Link,
     study::qkv::{Models, Shuffle, ask},
 };
 
-use super::is_of;
+use super::{is_of, lanes};
 use crate::{
     controls::FlagField,
     course::{Sentence, use_lab, use_provenance},
-    figures::{Matrix, MatrixFigure, Sheet, SheetExport, ValueMap, exact, token},
+    figures::{Matrix, MatrixFigure, Sheet, SheetExport, ValueMap, exact, use_frame, use_visible},
     questions::use_answer,
     reactive::memo,
     store::Store,
@@ -36,12 +36,17 @@ pub fn view() -> AnyView {
             causal,
         })
     });
-    let shuffle = answered.answer;
+    let root = NodeRef::<html::Section>::new();
+    let shuffle = use_frame(answered.answer, use_visible(root));
     let matrix = Signal::derive(move || {
         shuffle.get().map_or(Matrix::default(), |shuffle| differences(&shuffle))
     });
     let sheet = Callback::new(move |()| shuffle.with(|s| s.as_deref().map(lanes_sheet)));
+    // Where nothing moved, the strips say all there is to see.
+    let moved = memo(move || shuffle.with(|s| s.as_deref().is_some_and(|s| !is_same(s))));
+    let pressed = StoredValue::new(false);
     let again = move |_| {
+        pressed.set_value(true);
         store.link.update(|link: &mut Link| link.qkv.shuffle = link.qkv.shuffle % 1000 + 1);
     };
     view! {
@@ -53,26 +58,28 @@ pub fn view() -> AnyView {
         <Sentence label="Your sentence, to be shuffled" problem=answered.problem/>
         <div class="view-split qkv-moved">
             <div>
-                <section class="figure qkv-shuffled" data-testid="figure-qkv-lanes"
+                <section class="figure qkv-shuffled" node_ref=root data-testid="figure-qkv-lanes"
                     data-state=move || if shuffle.with(Option::is_some) { "live" } else { "empty" }
                     aria-label="The tokens in both orders">
-                    {move || shuffle.get().map(|shuffle| lanes(&shuffle))}
+                    {lanes::lanes(shuffle, moved, pressed)}
                     <SheetExport name="qkv-lanes" title="How far each token’s output moved" provenance sheet/>
                 </section>
                 <p class="view-note qkv-verdict" data-testid="qkv-shuffle" data-most=move || {
                     shuffle.get().map(|shuffle| most(&shuffle).to_string())
                 }>{move || shuffle.get().map(|shuffle| verdict(&shuffle))}</p>
             </div>
-            <div>
-                <MatrixFigure name="qkv-difference" title="Output after the shuffle minus output before it" matrix provenance/>
-            </div>
+            {move || moved.get().then(|| view! {
+                <div>
+                    <MatrixFigure name="qkv-difference" title="Output after the shuffle minus output before it" matrix provenance/>
+                </div>
+            })}
         </div>
     }
     .into_any()
 }
 
 /// The largest difference of one token's output.
-fn of_token(shuffle: &Shuffle, place: usize) -> f32 {
+pub fn of_token(shuffle: &Shuffle, place: usize) -> f32 {
     let row = shuffle.difference.block(&[place]).unwrap_or_default();
     row.iter().fold(0.0, |most, value| most.max(value.abs()))
 }
@@ -84,53 +91,6 @@ pub fn most(shuffle: &Shuffle) -> f32 {
 /// Whether nothing but rounding moved.
 pub fn is_same(shuffle: &Shuffle) -> bool {
     most(shuffle) <= ROUNDING * shuffle.largest
-}
-
-/// Both orders, a line from where each token stood to where it stands, and how much its output
-/// changed.
-fn lanes(shuffle: &Shuffle) -> AnyView {
-    let count = shuffle.order.len();
-    let chip = |token: &str| view! { <span>{token::mark(token)}</span> };
-    let before = shuffle.tokens.iter().map(|token| chip(token)).collect_view();
-    let after = shuffle
-        .order
-        .iter()
-        .map(|from| chip(shuffle.tokens.get(*from as usize).map_or("", String::as_str)));
-    let lines: String = shuffle
-        .order
-        .iter()
-        .enumerate()
-        .map(|(to, from)| {
-            let (from, to) = (f64::from(*from) + 0.5, to as f64 + 0.5);
-            format!(r#"<line x1="{from}" y1="0" x2="{to}" y2="10"/>"#)
-        })
-        .collect();
-    let bars = (0..count).map(|place| {
-        let moved = of_token(shuffle, place);
-        let height = (moved / shuffle.largest.max(1e-9) * 100.0).min(100.0);
-        let from = shuffle.order[place] as usize;
-        let name = token::name_at(shuffle.tokens.get(from).map_or("", String::as_str), from);
-        view! {
-            <i title=format!("{name}: {moved:.7}") data-testid=format!("qkv-moved-{place}")
-                data-value=moved.to_string() style=format!("height:{height}%")></i>
-        }
-    });
-    view! {
-        <div class="figure-box qkv-lanes" style=format!("--count:{count}") role="img" aria-label=format!(
-            "{} becomes {}",
-            shuffle.tokens.concat(),
-            shuffle.order.iter().filter_map(|from| shuffle.tokens.get(*from as usize)).cloned().collect::<String>()
-        )>
-            <span class="qkv-lane">"as it is"</span>
-            <div class="qkv-chips">{before}</div>
-            <svg viewBox=format!("0 0 {count} 10") preserveAspectRatio="none" inner_html=lines></svg>
-            <span class="qkv-lane">"shuffled"</span>
-            <div class="qkv-chips">{after.collect_view()}</div>
-            <span class="qkv-lane">"how far its output moved"</span>
-            <div class="qkv-bars">{bars.collect_view()}</div>
-        </div>
-    }
-    .into_any()
 }
 
 /// A line for each token in the new order; places count from 1.
@@ -161,24 +121,23 @@ fn verdict(shuffle: &Shuffle) -> AnyView {
         (false, true) => "With positions",
         (true, true) => "With a causal mask and positions",
     };
-    if is_same(shuffle) {
-        if most == 0.0 {
-            return view! { {how}", no output changed at all. Each token finds the same others, wherever they stand." }
-                .into_any();
-        }
-        view! {
-            {how}", no output changed. The largest difference is "<b>{format!("{most:.7}")}</b>
-            ", where outputs go up to "{format!("{largest:.3}")}". That is only rounding, because sums are added up in \
-            another order. Each token finds the same others, wherever they stand."
-        }
-        .into_any()
+    let (large, small) = if is_same(shuffle) {
+        let large = match most == 0.0 {
+            true => "Largest difference: 0".to_owned(),
+            false => format!("Largest difference: {most:.7}: the same, but for rounding"),
+        };
+        let small = format!(
+            "{how}, each token finds the same others, wherever they stand. Outputs go up to {largest:.3}."
+        );
+        (large, small)
     } else {
-        view! {
-            {how}", the outputs of "<b>{changed}</b>" of "{shuffle.order.len()}" tokens changed, by up to "
-            <b>{format!("{most:.4}")}</b>", where outputs go up to "{format!("{largest:.3}")}". Order matters now."
-        }
-        .into_any()
-    }
+        let count = shuffle.order.len();
+        let small = format!(
+            "{how}, the outputs of {changed} of {count} tokens changed. They go up to {largest:.3}. Order matters now."
+        );
+        (format!("Largest difference: {most:.4}"), small)
+    };
+    view! { <strong>{large}</strong>" "<span>{small}</span> }.into_any()
 }
 
 fn differences(shuffle: &Shuffle) -> Matrix {
@@ -212,6 +171,7 @@ mod tests {
                 shape: vec![3, 2],
                 values: vec![0.1, -0.3, 1.0e-7, 0.0, 0.25, 0.123_456_79],
             },
+            before: Array { shape: vec![3, 2], values: vec![0.0; 6] },
             largest: 2.0,
         };
         let sheet = lanes_sheet(&shuffle);

@@ -25,17 +25,17 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "An inner product in place of the little network",
             text: "@ cell-inspector\n\n\
-                   Each token makes three vectors. Its [query](query) [q](#q query) says what it looks for, \
-                   its [key](key) [k](#k key) how it is found, and its [value](value) [v](#v value) what it hands \
-                   over. The [inner product](inner-product) of q and k is their score, and \
-                   [softmax](softmax) turns scores into shares.\n\n\
-                   ! Find q × k’s strongest cell, then press an arrow button.\n\n\
+                   Each token makes three vectors: [see them](@vectors). Its [query](query) [q](#q query) \
+                   says what it looks for, its [key](key) [k](#k key) how it is found, its [value](value) \
+                   [v](#v value) what it hands over. The [inner product](inner-product) of q and k is their \
+                   score, and [softmax](softmax) turns scores into shares.\n\n\
+                   ! Press “1,” “2,” “3” and “4”: from score to output.\n\n\
                    + How can “who” find “fox”?\n\n\
                    If its query fits the key of “fox,” it gets a large share of the value of “fox.” Here each \
                    token is a single character, so no token is a whole word: in layer 1 a token knows only its \
                    own character and place. The cell shown first says how much the space after “who” takes \
                    from the x of “fox.” Each vector is made with a learned matrix of its own.",
-            set: |_| {},
+            set: |link| link.qkv.key = 0,
             asks: &["qkv-two"],
         },
         Beat {
@@ -49,15 +49,15 @@ pub const SCRIPT: Script = Script {
                    A translator’s question comes up in the new sentence, and the answer is in the old one. So \
                    the queries come from the new sentence, and the keys and values from the old. In the previous \
                    chapter the decoder asked the encoder’s states this way.",
-            set: |link| link.qkv.memory = Memory::Other,
+            set: |link| (link.qkv.memory, link.qkv.key) = (Memory::Other, 0),
             asks: &["qkv-cross"],
         },
         Beat {
             title: "Why scores are divided",
-            text: "A score adds up dₖ products (here {width}), one for each place in q and k. With many products, \
+            text: "A score adds up dₖ products (here {width}), one for each place. With many products, \
                    scores lie far apart: softmax gives one nearly everything, and less gradient gets through. So each \
                    score is divided by the square root of dₖ.\n\n\
-                   ! [Drag the width](>control-qkv-dimensions) to 256: how do the undivided bars change?\n\n\
+                   ! [Drag the width](>control-qkv-dimensions) to 256: how do the black bars of the keys change?\n\n\
                    + Why the square root?\n\n\
                    Here q and k each hold {width} random numbers, with mean 0 and variance 1. The variance says \
                    how far apart their scores lie: about dₖ before the division by √dₖ, and about 1 after it.\n\n\
@@ -65,7 +65,7 @@ pub const SCRIPT: Script = Script {
                    spread, in [nats](nat).",
             set: |link| {
                 put(link, Experiment::Scale);
-                link.qkv.dimensions = 4;
+                link.qkv.dimensions = 16;
             },
             asks: &["qkv-root"],
         },
@@ -127,7 +127,7 @@ pub const SCRIPT: Script = Script {
             text: "Take keys and values from another text. Does each row still add up to 1? Do the queries change?",
             label: "Another text",
             id: "other",
-            set: |link| link.qkv.memory = Memory::Other,
+            set: |link| (link.qkv.memory, link.qkv.key) = (Memory::Other, 0),
             sentence: None,
         },
         Trial {

@@ -130,12 +130,14 @@ fn lives(page: Page) -> Vec<Live> {
             named(last.0)
         )
     });
-    vec![
+    let mut all = vec![
         live_setting("task", |link| words::task(link.seq2seq.task).to_owned()),
         live_setting("hidden", |link| link.seq2seq.hidden.to_string()),
         live("dates", move || dates.get().map_or_else(|| "…".to_owned(), percent)),
         live("lengths", move || lengths.get()),
-    ]
+    ];
+    all.extend(words::offers());
+    all
 }
 
 /// The picture of what was read and written.

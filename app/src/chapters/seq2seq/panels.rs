@@ -14,8 +14,8 @@ use crate::{
     controls::{SliderField, SourceBar},
     course::{Lab, use_lab},
     figures::{
-        BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Reference, Sheet,
-        SheetExport, ValueMap, percent, search_figure, token, top_bars,
+        BarsFigure, Dash, Hue, Line, Lines, LinesFigure, Matrix, MatrixFigure, Reference, Second,
+        Sheet, SheetExport, ValueMap, percent, search_figure, token, top_bars,
     },
     questions::{Questions, Reply},
     reactive::memo,
@@ -143,6 +143,9 @@ pub fn by_length(page: Page, lab: Lab) -> Vec<((u32, u32), f32)> {
 /// Accuracy by source length, now and halfway through training so far.
 pub fn lengths(page: Page) -> AnyView {
     let lab = use_lab();
+    let is_twin = use_context::<Second>().is_some();
+    // Beside a twin it is the two models that are compared, not two moments.
+    let is_pair = memo(move || is_twin || page.store.link.with(|link| !link.twin.is_empty()));
     let lines = Signal::derive(move || {
         let bins = page.settings.with(|s| s.spec(0).bins());
         let step = f64::from(lab.shown());
@@ -157,7 +160,7 @@ pub fn lengths(page: Page) -> AnyView {
             };
             let half = (step / 2.0 / 20.0).floor() * 20.0;
             let mut series = vec![Line::new("correct now", Hue::Second, Dash::Solid, at(step))];
-            if half >= 20.0 {
+            if half >= 20.0 && !is_pair.get() {
                 series.push(Line::new(
                     format!("at step {half}"),
                     Hue::Muted,

@@ -1,13 +1,13 @@
 //! The chapter's words: its script, and the formulas.
 
 use leptos::prelude::*;
-use unroll_protocol::PairTask;
+use unroll_protocol::{Link, PairTask};
 
 use super::notebooks;
 use crate::{
-    course::{Beat, Script, Trial, notebook},
+    course::{Beat, Script, Trial, Try, notebook},
     store::Store,
-    teaching::{Formula, Hue, Kind, MathSym, Names, Quiz, Snippet},
+    teaching::{Formula, Hue, Kind, Live, MathSym, Names, Quiz, Snippet},
 };
 
 /// The formulas' names in the code.
@@ -99,6 +99,38 @@ pub fn task(task: PairTask) -> &'static str {
     }
 }
 
+/// The twins that beats offer: of the model with 8 numbers, and of the one that reads from the end.
+const WIDER: &str = "seq2seq-hidden:32";
+const OTHER_END: &str = "seq2seq-backwards:0";
+
+/// Ends the twin that another beat has offered: it does not fit the model of this one.
+fn alone(link: &mut Link, offered: &str) {
+    if [WIDER, OTHER_END].contains(&link.twin.as_str()) && link.twin != offered {
+        link.twin.clear();
+    }
+}
+
+/// The buttons that add these twins, in their beats.
+pub fn offers() -> Vec<Live> {
+    let offer = |label, id, set: fn(&mut Link)| {
+        ViewFn::from(move || view! { <ul class="try-list"><li><Try label id set/></li></ul> })
+    };
+    let wider = |link: &mut Link| {
+        link.seq2seq.hidden = 8;
+        link.twin = WIDER.to_owned();
+        link.view = "lengths".to_owned();
+    };
+    let other_end = |link: &mut Link| {
+        (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true);
+        link.twin = OTHER_END.to_owned();
+        link.view = "lengths".to_owned();
+    };
+    vec![
+        ("wider", offer("Add a twin with 32 numbers", "seq2seq-wider", wider)),
+        ("other-end", offer("Add a twin that reads from the start", "seq2seq-start", other_end)),
+    ]
+}
+
 pub const SCRIPT: Script = Script {
     before: "Reading both ways helps, but so far each network gives one answer, or one for each input. What if the \
              answer has a length of its own?",
@@ -109,7 +141,7 @@ pub const SCRIPT: Script = Script {
                    groups, around Cho and around Sutskever, used two networks: one reads the whole source, and the \
                    other writes. Here you train such a pair to write {task}.\n\n\
                    ! Is the answer above the figure right? [Try a source of two letters](>seq2seq-source).",
-            set: |_| {},
+            set: |link| alone(link, ""),
             asks: &[],
         },
         Beat {
@@ -123,7 +155,10 @@ pub const SCRIPT: Script = Script {
                    + What if it guesses wrong in training?\n\n\
                    In training, the decoder’s next input is always the right character, even if it guessed wrong. This \
                    is [teacher forcing](teacher-forcing).",
-            set: |link| link.seq2seq.at = 1,
+            set: |link| {
+                alone(link, "");
+                link.seq2seq.at = 1;
+            },
             asks: &["seq2seq-fed"],
         },
         Beat {
@@ -135,7 +170,7 @@ pub const SCRIPT: Script = Script {
                    ! [Point at the letters](>transfer-source) on the left: which of them moved the state most?\n\n\
                    + Can an early letter get lost?\n\n\
                    Yes. What a later letter pushes out of the state is gone.",
-            set: |_| {},
+            set: |link| alone(link, ""),
             asks: &["seq2seq-half"],
         },
         Beat {
@@ -145,6 +180,7 @@ pub const SCRIPT: Script = Script {
                    than any in training. The dashed curve is from halfway through training so far. {lengths}\n\n\
                    ! Press Train: at which length does the curve rise next?",
             set: |link| {
+                alone(link, "");
                 link.seq2seq.example = 2;
                 link.view = "lengths".to_owned();
             },
@@ -155,8 +191,10 @@ pub const SCRIPT: Script = Script {
             text: "If the neck is the trouble, a narrower one should make it worse. Here the vector has only {hidden} \
                    numbers.\n\n\
                    ! Press Train: at which lengths does the curve rise?\n\n\
-                   To see 32 numbers beside 8, press “32 and 8 numbers” under “Try it.”",
+                   To see 32 numbers beside 8, add a twin:\n\n\
+                   {wider}",
             set: |link| {
+                alone(link, WIDER);
                 link.seq2seq.hidden = 8;
                 link.view = "lengths".to_owned();
             },
@@ -166,12 +204,14 @@ pub const SCRIPT: Script = Script {
             title: "The order of reading",
             text: "Does it matter at which end the reading starts? Here the model learns to copy, and it reads from \
                    the end: the letter written first is read last.\n\n\
-                   ! Farther down, under “Try it,” press “From the end, from the start” and then Train. Which of the two \
-                   curves is higher?\n\n\
+                   ! Add its twin, which reads from the start, then press Train. Which of the two curves “correct \
+                   now” is higher?\n\n\
+                   {other-end}\n\n\
                    + Did this help in translation?\n\n\
                    Yes. Sutskever’s group also read English sentences from the end, and found that their French \
                    translations improved.",
             set: |link| {
+                alone(link, OTHER_END);
                 (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true);
                 link.view = "lengths".to_owned();
             },
@@ -182,7 +222,10 @@ pub const SCRIPT: Script = Script {
             text: "The vector has to keep only what the answer needs. “The 3rd of May 1998” has 19 characters, but its \
                    answer needs only a day, a month and a year. So far {dates} of the held-out dates are correct.\n\n\
                    ! Train, then type a date of your own.",
-            set: |link| link.seq2seq.task = PairTask::Dates,
+            set: |link| {
+                alone(link, "");
+                link.seq2seq.task = PairTask::Dates;
+            },
             asks: &["seq2seq-date"],
         },
         Beat {
@@ -196,6 +239,7 @@ pub const SCRIPT: Script = Script {
                    search found.",
             // After the first steps only the beam gets this one right.
             set: |link| {
+                alone(link, "");
                 link.seq2seq.example = 10;
                 link.view = "beam".to_owned();
             },
@@ -206,7 +250,7 @@ pub const SCRIPT: Script = Script {
             text: "You can say what passes from an encoder to a decoder, and why one vector of fixed size is a \
                    bottleneck. You can read a curve of accuracy against length. The next chapter lets the decoder look \
                    back at the source.",
-            set: |_| {},
+            set: |link| alone(link, ""),
             asks: &[],
         },
     ],
@@ -238,7 +282,7 @@ pub const SCRIPT: Script = Script {
             id: "seq2seq-backwards",
             set: |link| {
                 (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true);
-                link.twin = "seq2seq-backwards:0".to_owned();
+                link.twin = OTHER_END.to_owned();
                 link.view = "lengths".to_owned();
             },
             sentence: None,

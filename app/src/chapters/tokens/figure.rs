@@ -19,8 +19,8 @@ use crate::{
     reactive::{effect, memo},
 };
 
-/// The first beat that speaks of the rows of numbers.
-const EMBEDS_FROM: u32 = 4;
+/// The first beat that speaks of the rows of numbers, and of training.
+pub const EMBEDS_FROM: u32 = 4;
 
 /// The beat that asks for an é.
 pub const ACCENT: u32 = 2;
@@ -189,11 +189,12 @@ fn Merging(shown: Shown) -> impl IntoView {
     let said = move || {
         let (last, levels) = (last.get()?, shown.levels.get()?);
         let (count, tokens) = (grouped(last.count), grouped(levels.pairs.text_tokens));
+        let text = shown.store.source.with(|source| format!("training text ({})", source.name));
         // What was merged last is part of no other token yet.
         let told = if levels.pairs.pieces.iter().any(|piece| piece.id == last.id) {
-            format!("The text got {count} tokens shorter")
+            format!("The {text} got {count} tokens shorter")
         } else {
-            format!("Not in your sentence, but {count} times in the text")
+            format!("Not in your sentence, but {count} times in the {text}")
         };
         Some(format!("Last: {} became id {}. {told}: {tokens} tokens now.", pair(&last), last.id))
     };

@@ -24,7 +24,7 @@ pub const SCRIPT: Script = Script {
             text: "Around 2015, translation networks knew a fixed list of words, and any other word came out \
                    as “unknown.” In 2016 Sennrich, Haddow and Birch built words from frequent pieces, so any \
                    word could be written. Such a piece of text is a [token](token).\n\n\
-                   ! Press “Merge until your sentence changes.”",
+                   ! Press “Merge until your sentence changes”: which two tokens become one?",
             set: |_| {},
             asks: &[],
         },

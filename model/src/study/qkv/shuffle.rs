@@ -32,13 +32,17 @@ pub(super) async fn shuffle(
     let places: Vec<i32> = order.iter().map(|&from| from as i32).collect();
     let places: Tensor<1, Int> = Tensor::from_data(TensorData::new(places, [order.len()]), &device);
     let difference = after - before.clone().select(0, places);
-    let mut read = read_all([difference.reshape([-1]), before.abs().max()]).await?.into_iter();
+    let largest = before.clone().abs().max();
+    let read = read_all([difference.reshape([-1]), before.reshape([-1]), largest]).await?;
+    let mut read = read.into_iter();
     let mut next = || read.next().unwrap_or_default();
+    let shape = vec![order.len() as u32, WIDTH];
     Ok(Shuffle {
         positions,
         causal,
         tokens: text.names(&tokens),
-        difference: Array { shape: vec![order.len() as u32, WIDTH], values: next() },
+        difference: Array { shape: shape.clone(), values: next() },
+        before: Array { shape, values: next() },
         order,
         largest: next().first().copied().unwrap_or(0.0),
     })

@@ -50,11 +50,11 @@ fn read<'a>(
 }
 
 /// The left half of a strip is the state before an edit.
-fn paint<'a>(
+fn paint(
     canvas: &HtmlCanvasElement,
     diagram: &Diagram,
     layout: &Layout,
-    strips: &mut dyn Iterator<Item = (&'a Column, f64, f64)>,
+    strips: &mut dyn Iterator<Item = (&Column, f64, f64)>,
     colors: &Colors,
 ) -> Option<()> {
     let map = diagram.state_map();
