@@ -119,7 +119,7 @@ test("the line is yet to come when the chapter opens, and rows keep their height
   await train(page, 200);
   await eventually(async () => /hold \d+% of their rows’ weight\.\s+Press “Replay”/.test(await story(3)));
   await eventually(async () => /Press “Replay”/.test(await story(1)));
-  await eventually(async () => /form a pattern\? They do: it reads from right to left/.test(await story(0)));
+  await eventually(async () => /form a pattern\? Yes: the model reads right to left/.test(await story(0)));
   assert.equal(await height(), before);
   assert.match(await story(6), /Over the lengths trained on, 1 to 8, /);
 });

@@ -143,7 +143,7 @@ test("switching heads off: several at once, with the change of the loss", async 
   const [before, after, change] = [await exact("heads-before"), await exact("heads-after"), await exact("heads-change")];
   assert(Math.abs(after - before - change) < 2e-4, `${before} ${after} ${change}`);
   const cost = byId(page, "heads-cost");
-  assert.match(await cost.textContent(), /^[+−]\d\.\d{3} nats a character.*, ± 0\.\d{3}, with /);
+  assert.match(await cost.textContent(), /^[+−]\d\.\d{3} ± 0\.\d{3} nats per character.*, with /);
   assert(await cost.evaluate((said) => said.scrollHeight <= said.clientHeight), "all of it is in sight");
   // Exactly nothing is written by what is off.
   await openView(page, "numbers");

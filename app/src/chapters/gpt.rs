@@ -253,7 +253,7 @@ fn way_in(store: Store) -> AnyView {
 /// What comes before anything that an untrained model has nothing to show of.
 fn untrained(store: Store) -> &'static str {
     match store.step.get() == 0 && store.state.get() != RunState::Running {
-        true => "It has learned nothing yet, so press Train first. ",
+        true => "The model knows nothing yet: press Train first. ",
         false => "",
     }
 }

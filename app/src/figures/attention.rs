@@ -375,10 +375,10 @@ pub fn InsideFigure(
         >
             <h3>"Where the model looks"</h3>
             <p class="hint">
-                "The model looks back with several heads at once. Each square is one head, each row a token that looks. \
-                 The stronger the color of a cell, the more it looks at that token."
+                "The model looks back with several heads at once. Each square is one head. Its rows are tokens that look, \
+                 its columns the tokens looked at. A stronger color is a larger share."
             </p>
-            <p>"Here it reads “"<span translate="no" inner_html=sentence></span>"”, not what it writes."</p>
+            <p>"Here it reads “"<span translate="no" inner_html=sentence></span>"”, not its own text."</p>
             {heads_later(grid)}
             <NextToken view selection alone=true/>
             <div class="figure-foot">

@@ -19,7 +19,7 @@ pub fn pattern(page: Page, on_line: Option<f32>) -> &'static str {
         kinds.filter(|kind| *kind != AttentionKind::None).find_map(|kind| last(&exact(kind)));
     let length = page.alignment.with(|a| a.source.len());
     match is_pattern(length, on_line, right) {
-        true => "They do: it reads from right to left, and nobody told it to.",
+        true => "Yes: the model reads right to left, and nobody told it to.",
         false => "",
     }
 }

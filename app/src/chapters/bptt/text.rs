@@ -61,8 +61,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The way back is a product",
-            text: "Each step back multiplies the gradient by [U](#recurrent weight), the weights from state to \
-                   state, and by tanh’s slopes. If each step leaves 70%, thirty leave about 0.002%: a [vanishing \
+            text: "Each step back multiplies the gradient by tanh’s slopes and by [U](#recurrent weight), the weights \
+                   from state to state. If each step leaves 70%, thirty leave about 0.002%: a [vanishing \
                    gradient](vanishing-gradient). It teaches almost nothing. {rnn-now}\n\n\
                    ! Below the table, compare [the rule of thumb](>bptt-in-words) with what is measured: do they \
                    agree?\n\n\
@@ -127,8 +127,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A gate that is half open forgets too",
             text: "A bias sets how far open the LSTM’s forget gates start: at 0, about half. Thirty halves, \
-                   multiplied, make about one billionth. The path through the state adds to it. {along-half} So \
-                   this bias is often started at 1 or more.\n\n\
+                   multiplied, make about one billionth. The path through the state adds some. {along-half} So \
+                   this bias often starts at 1 or more.\n\n\
                    ! Read the curve “LSTM cell” at the dotted line: how much is left?",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
@@ -138,7 +138,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Who remembers how far?",
-            text: "Do they remember? See how often each names the right letter, by the gap, the letters in \
+            text: "How often does each model name the right letter? The gap counts the letters in \
                    between. {accuracy}\n\n\
                    ! {prove} Compare the three at the longest gap.",
             set: |link| link.view = super::ACCURACY.into(),

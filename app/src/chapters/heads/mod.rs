@@ -271,14 +271,14 @@ fn joint_in_words(page: Page) -> AnyView {
             <strong class="number" data-testid="heads-change" data-value=cost.change.to_string()>
                 {sign}{three(cost.change.abs())}
             </strong>
-            " nats a character"
+            {cost.error.map(|error| format!(" ± {error:.3}"))}
+            " nats per character"
         </span>" "
         <span class="heads-said">
             {if all { "Loss " } else { "Loss on held-out text " }}
             <span class="number" data-testid="heads-before" data-value=before.to_string()>{three(before)}</span>
             " → "
             <span class="number" data-testid="heads-after" data-value=after.to_string()>{three(after)}</span>
-            {cost.error.map(|error| format!(", ± {error:.3}"))}
             {format!(", with {who} off.")}
             {all.then_some(" No token sees another now.")}
         </span>
@@ -293,9 +293,10 @@ fn measured(page: Page) -> String {
     };
     let alone =
         if error.is_none() { " A single window can’t say how uncertain it is." } else { "" };
-    let before = measured_before(page, step)
-        .map_or(String::new(), |step| format!(" The time bar’s held-out loss is of step {step}."));
-    format!("Here it is the mean over {tokens} characters in {windows} windows.{alone}{before}")
+    let before = measured_before(page, step).map_or(String::new(), |step| {
+        format!(" The time bar’s held-out loss is from step {step}.")
+    });
+    format!("Each loss is a mean over {tokens} characters in {windows} windows.{alone}{before}")
 }
 
 /// What the heads that are off cost one by one and together, once all of that is measured.

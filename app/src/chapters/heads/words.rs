@@ -30,7 +30,7 @@ pub const SCRIPT: Script = Script {
             text: "Take “Ann helped Bob, so he thanked…” To guess the next word, “thanked” asks two questions: who \
                    is “he,” and who helped? But one row of [attention](attention) gives only one average. This second \
                    model reads letters, with one head in each layer.\n\n\
-                   ! [Point at a letter](>probe-input): which letters share its look?\n\n\
+                   ! [Point at a letter](>probe-input): which ones does it look at?\n\n\
                    + What does an average hide?\n\n\
                    Its parts: 1 and 3 average to 2, and so do 2 and 2. From the average alone, you can’t tell \
                    which it was.",

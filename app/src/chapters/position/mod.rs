@@ -86,7 +86,7 @@ fn in_words(positions: Positions) -> &'static str {
         Positions::Sinusoidal => "adds clock hands, fast and slow",
         Positions::Learned => "adds a learned vector per place",
         Positions::Rotary => "turns queries and keys",
-        Positions::Alibi => "lets far symbols count less",
+        Positions::Alibi => "weighs far symbols less",
     }
 }
 

@@ -124,7 +124,7 @@ fn verdict(shuffle: &Shuffle) -> AnyView {
     let (large, small) = if is_same(shuffle) {
         let large = match most == 0.0 {
             true => "Largest difference: 0".to_owned(),
-            false => format!("Largest difference: {most:.7}: the same, but for rounding"),
+            false => format!("Largest difference: {most:.7}, which is only rounding"),
         };
         let small = format!(
             "{how}, each token finds the same others, wherever they stand. Outputs go up to {largest:.3}."
@@ -133,7 +133,7 @@ fn verdict(shuffle: &Shuffle) -> AnyView {
     } else {
         let count = shuffle.order.len();
         let small = format!(
-            "{how}, the outputs of {changed} of {count} tokens changed. They go up to {largest:.3}. Order matters now."
+            "{how}, the outputs of {changed} of {count} tokens changed. Order matters now. Outputs go up to {largest:.3}."
         );
         (format!("Largest difference: {most:.4}"), small)
     };

@@ -25,11 +25,11 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "An inner product in place of the little network",
             text: "@ cell-inspector\n\n\
-                   Each token makes three vectors: [see them](@vectors). Its [query](query) [q](#q query) \
-                   says what it looks for, its [key](key) [k](#k key) how it is found, its [value](value) \
-                   [v](#v value) what it hands over. The [inner product](inner-product) of q and k is their \
+                   Each token makes [three vectors](@vectors). Its [query](query) [q](#q query) \
+                   says what it looks for; its [key](key) [k](#k key), how it is found; its [value](value) \
+                   [v](#v value), what it hands over. The [inner product](inner-product) of q and k is their \
                    score, and [softmax](softmax) turns scores into shares.\n\n\
-                   ! Press “1,” “2,” “3” and “4”: from score to output.\n\n\
+                   ! Press “1,” “2,” “3” and “4” to go from score to output.\n\n\
                    + How can “who” find “fox”?\n\n\
                    If its query fits the key of “fox,” it gets a large share of the value of “fox.” Here each \
                    token is a single character, so no token is a whole word: in layer 1 a token knows only its \
@@ -54,7 +54,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Why scores are divided",
-            text: "A score adds up dₖ products (here {width}), one for each place. With many products, \
+            text: "A score adds up dₖ products (here {width}), one for each number in q. With many products, \
                    scores lie far apart: softmax gives one nearly everything, and less gradient gets through. So each \
                    score is divided by the square root of dₖ.\n\n\
                    ! [Drag the width](>control-qkv-dimensions) to 256: how do the black bars of the keys change?\n\n\

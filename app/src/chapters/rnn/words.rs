@@ -107,9 +107,9 @@ pub const SCRIPT: Script = Script {
             title: "Thrown off",
             text: "To write, the network draws a character and then reads it. An LSTM, \
                    a cell from a later chapter, writes too. At place {odd}, one odd character is forced on \
-                   both.\n\n\
-                   ! The random numbers are the same with it and without it, so it caused all that is underlined. \
-                   Does the underline ever stop?\n\n\
+                   both. The random numbers are the same with and without it, so it caused all that is \
+                   underlined.\n\n\
+                   ! Does the underline ever stop?\n\n\
                    + What becomes of a mistake?\n\n\
                    Whatever the network writes becomes its past, mistakes included. A model that reads its own \
                    output is called [autoregressive](autoregressive).\n\n\

@@ -204,8 +204,8 @@ pub const SCRIPT: Script = Script {
             title: "The order of reading",
             text: "Does it matter at which end the reading starts? Here the model learns to copy, and it reads from \
                    the end: the letter written first is read last.\n\n\
-                   ! Add its twin, which reads from the start, then press Train. Which of the two curves “correct \
-                   now” is higher?\n\n\
+                   ! Add its twin, which reads from the start, then press Train. Which of the two “correct now” \
+                   curves is higher?\n\n\
                    {other-end}\n\n\
                    + Did this help in translation?\n\n\
                    Yes. Sutskever’s group also read English sentences from the end, and found that their French \
