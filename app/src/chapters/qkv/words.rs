@@ -54,7 +54,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Why scores are divided",
-            text: "A score adds up dₖ products (here {width}), one for each number in q. With many products, \
+            text: "A score adds up dₖ products (here {width}), one per number in q. With many products, \
                    scores lie far apart: softmax gives one nearly everything, and less gradient gets through. So each \
                    score is divided by the square root of dₖ.\n\n\
                    ! [Drag the width](>control-qkv-dimensions) to 256: how do the black bars of the keys change?\n\n\
