@@ -144,6 +144,7 @@ test("switching heads off: several at once, with the change of the loss", async 
   assert(Math.abs(after - before - change) < 2e-4, `${before} ${after} ${change}`);
   const cost = byId(page, "heads-cost");
   assert.match(await cost.textContent(), /^[+−]\d\.\d{3} ± 0\.\d{3} nats per character.*, with /);
+  assert.match(await byId(page, "beat-7").textContent(), /a mean over 1024 characters in 16 windows/);
   assert(await cost.evaluate((said) => said.scrollHeight <= said.clientHeight), "all of it is in sight");
   // Exactly nothing is written by what is off.
   await openView(page, "numbers");

@@ -213,7 +213,7 @@ fn other_view() -> AnyView {
 /// How the story begins, and the press that trains.
 fn beginning(store: Store) -> AnyView {
     let trains = memo(move || store.state.get() == RunState::Running);
-    let is_untrained = memo(move || store.step.get() == 0 && !trains.get());
+    let is_untrained = memo(move || is_untrained(store));
     // Pressed before the engine has the model.
     let pressed = RwSignal::new(false);
     let waits = memo(move || pressed.get() && store.started.with(Option::is_none));
@@ -250,9 +250,14 @@ fn way_in(store: Store) -> AnyView {
     view! { <div class:way-in-next=is_next><WayIn testid="way-in"/></div> }.into_any()
 }
 
+/// Whether the model has taken no step and takes none now.
+fn is_untrained(store: Store) -> bool {
+    store.step.get() == 0 && store.state.get() != RunState::Running
+}
+
 /// What comes before anything that an untrained model has nothing to show of.
 fn untrained(store: Store) -> &'static str {
-    match store.step.get() == 0 && store.state.get() != RunState::Running {
+    match is_untrained(store) {
         true => "The model knows nothing yet: press Train first. ",
         false => "",
     }

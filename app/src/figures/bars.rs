@@ -8,8 +8,6 @@ use crate::reactive::memo;
 /// Columns of the longest name that a bar leaves room for, and of the shortest: "space" comes and goes.
 const LONGEST_NAME: f64 = 12.0;
 const SHORTEST_NAME: f64 = 4.0;
-/// Columns of a letter of a word that stands for a mark.
-const WORD: f64 = 0.75;
 
 /// One line: what, where the bar ends (0 to 1), and whether it is the one that came true.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,7 +30,7 @@ impl Bar {
     /// How many columns that takes.
     fn columns(&self) -> f64 {
         let (word, rest) = self.label();
-        let word = word.map_or(0.0, |word| WORD * word.len() as f64);
+        let word = word.map_or(0.0, token::word_columns);
         // Nothing would take a column.
         if rest.is_empty() { word } else { word + token::columns(rest) }
     }

@@ -48,6 +48,11 @@ pub fn name_at(token: &str, position: usize) -> String {
     format!("‘{}’ ({})", mark(token), position + 1)
 }
 
+/// How many columns of a monospaced text such a word takes, as small as it is written.
+pub fn word_columns(word: &str) -> f64 {
+    0.75 * word.len() as f64
+}
+
 /// What a person listening hears, and the tooltip shows: `space`, `line break`, `k`.
 pub fn spoken(token: &str) -> String {
     match token {

@@ -18,20 +18,28 @@ use crate::{
     parameters::GradientSum,
 };
 
-/// Most multiply-adds of a slice's forward pass through one block: about 5 ms on one core in wasm,
-/// where a worker has to answer between slices. Natively a core does ten times as many in 15 to 40 ms,
-/// and needs large slices to be quick: every slice packs all weights anew and adds to all gradients.
-/// It decides how a batch is split, and float sums depend on the split: changing it changes the
-/// last bits of every run.
-const SLICE_MULTIPLY_ADDS: u64 =
-    if cfg!(target_arch = "wasm32") { 100_000_000 } else { 1_000_000_000 };
+/// Most multiply-adds of a slice's forward pass through one block, in a tab: about 5 ms on one core in
+/// wasm, where a worker has to answer between slices. It decides how a batch is split, and float sums
+/// depend on the split: changing it changes the last bits of every run.
+const IN_A_TAB: u64 = 100_000_000;
+/// The same natively, where a core does so many in 15 to 40 ms, and needs large slices to be quick: every
+/// slice packs all weights anew and adds to all gradients.
+const NATIVELY: u64 = 10 * IN_A_TAB;
 
-/// Most sequences in one slice. This depends on nothing but the model's shape, so how a batch is
-/// split, and with it every result, never depends on timing.
+/// Most sequences in one slice. This depends on nothing but the model's shape and the kind of machine,
+/// so how a batch is split, and with it every result, never depends on timing.
 pub(super) fn sequences_per_slice(spec: &GptSpec, vocabulary: usize) -> usize {
+    sequences_within(
+        if cfg!(target_arch = "wasm32") { IN_A_TAB } else { NATIVELY },
+        spec,
+        vocabulary,
+    )
+}
+
+fn sequences_within(multiply_adds: u64, spec: &GptSpec, vocabulary: usize) -> usize {
     let block = spec.forward_multiply_adds() / u64::from(spec.layers);
     let head = u64::from(spec.context) * u64::from(spec.width) * vocabulary as u64;
-    (SLICE_MULTIPLY_ADDS / block.max(head)).max(1) as usize
+    (multiply_adds / block.max(head)).max(1) as usize
 }
 
 /// Splits `count` into as few numbers as possible that are at most `most` and differ by at most 1.
@@ -258,13 +266,12 @@ mod tests {
             architecture: Architecture::GPT2,
         };
         // 12 * 128² * 64 + 2 * 64² * 128 = 13.6 million.
-        assert_eq!(
-            sequences_per_slice(&spec, 65),
-            if cfg!(target_arch = "wasm32") { 7 } else { 73 }
-        );
-        (spec.width, spec.context) = (512, 4096);
-        assert_eq!(sequences_per_slice(&spec, 65), 1);
+        assert_eq!(sequences_within(NATIVELY, &spec, 65), 73);
+        let in_a_tab = |spec: &GptSpec, vocabulary| sequences_within(IN_A_TAB, spec, vocabulary);
+        assert_eq!(in_a_tab(&spec, 65), 7);
+        spec.context = 4096;
+        assert_eq!(in_a_tab(&spec, 65), 1);
         (spec.width, spec.context) = (8, 64);
-        assert!(sequences_per_slice(&spec, 512) < sequences_per_slice(&spec, 2));
+        assert!(in_a_tab(&spec, 512) < in_a_tab(&spec, 2));
     }
 }

@@ -19,8 +19,6 @@ const NARROWEST: f64 = 0.5;
 const ENDS: [f32; 9] = [5.0, 10.0, 15.0, 25.0, 35.0, 50.0, 65.0, 80.0, 100.0];
 /// Characters of the longest name of a token.
 const LONGEST_NAME: usize = 12;
-/// Columns of a letter of a word that names a row.
-const WORD_COLUMN: f64 = 0.75;
 /// Ink of what the number falls on, and of the other bars and stretches.
 const CHOSEN: f64 = 0.95;
 const OTHER_BAR: f64 = 0.65;
@@ -82,8 +80,7 @@ impl Bets {
     /// How many columns its name takes as the name of a row.
     fn columns(&self, id: usize) -> f64 {
         let name = self.name(id);
-        token::word(&name)
-            .map_or_else(|| token::columns(&name), |word| WORD_COLUMN * word.len() as f64)
+        token::word(&name).map_or_else(|| token::columns(&name), token::word_columns)
     }
 
     /// The stretch of 0 to 1 that a character has, in the order of the vocabulary.
@@ -151,7 +148,7 @@ impl Drawing for Bets {
         let lines = (((strip_top - caption_high - top - axis) / line) as usize).max(2);
         let listed = if self.order.len() > lines { lines - 1 } else { self.order.len() };
         // A space comes and goes: there is always room for its name.
-        let space = WORD_COLUMN * 5.0;
+        let space = token::word_columns("space");
         let widest = self.order[..listed].iter().map(|&id| self.columns(id)).fold(space, f64::max);
         let label = (0.62 * widest + 1.0) * font;
         // A row's numbers stand between its name and its bar: the model's share and the chance.

@@ -13,7 +13,7 @@ use super::is_of;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField},
     course::{Sentence, use_lab, use_provenance, use_setting},
-    figures::{CellInspector, Hue, Matrix, MatrixFigure, ValueMap, decimals, percent},
+    figures::{CellInspector, Hue, Matrix, MatrixFigure, ValueMap, decimals, largest, percent},
     questions::{Answered, use_answer},
     reactive::memo,
     store::Store,
@@ -88,8 +88,7 @@ impl Page {
 fn most(head: &Head, query: usize) -> Option<usize> {
     let last = head.tokens.len().checked_sub(1)?;
     let row = head.weights.block(&[query.min(last)])?;
-    let most = row.iter().enumerate().reduce(|most, key| if key.1 > most.1 { key } else { most });
-    most.map(|most| most.0)
+    largest(row, 1).first().map(|most| most.0)
 }
 
 /// The weights, and the cell that is worked out beside them.

@@ -110,6 +110,13 @@ fn alone(link: &mut Link, offered: &str) {
     }
 }
 
+/// A model that copies, reading from the end, and its twin, which reads from the start.
+fn from_both_ends(link: &mut Link) {
+    (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true);
+    link.twin = OTHER_END.to_owned();
+    link.view = "lengths".to_owned();
+}
+
 /// The buttons that add these twins, in their beats.
 pub fn offers() -> Vec<Live> {
     let offer = |label, id, set: fn(&mut Link)| {
@@ -120,14 +127,12 @@ pub fn offers() -> Vec<Live> {
         link.twin = WIDER.to_owned();
         link.view = "lengths".to_owned();
     };
-    let other_end = |link: &mut Link| {
-        (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true);
-        link.twin = OTHER_END.to_owned();
-        link.view = "lengths".to_owned();
-    };
     vec![
         ("wider", offer("Add a twin with 32 numbers", "seq2seq-wider", wider)),
-        ("other-end", offer("Add a twin that reads from the start", "seq2seq-start", other_end)),
+        (
+            "other-end",
+            offer("Add a twin that reads from the start", "seq2seq-start", from_both_ends),
+        ),
     ]
 }
 
@@ -280,11 +285,7 @@ pub const SCRIPT: Script = Script {
                    read last. Its twin reads from the start. Guess which curve will be higher, then press Train.",
             label: "From the end, from the start",
             id: "seq2seq-backwards",
-            set: |link| {
-                (link.seq2seq.task, link.seq2seq.backwards) = (PairTask::Copy, true);
-                link.twin = OTHER_END.to_owned();
-                link.view = "lengths".to_owned();
-            },
+            set: from_both_ends,
             sentence: None,
         },
         Trial {
