@@ -280,7 +280,14 @@ fn read_port(message: &MessageEvent) -> Option<Incoming> {
 /// refused like any other unreadable one.
 fn read_page(room: Room, message: &MessageEvent) -> Incoming {
     let data = message.data().dyn_into::<Uint8Array>();
-    Incoming::Page(room, data.map(|bytes| bytes.to_vec()).unwrap_or_default())
+    let read = |bytes: Uint8Array| {
+        let read = bytes.to_vec();
+        // Frees it now: while a large model comes, tens of megabytes would wait for the collector. A browser
+        // that is too old for this collects it later.
+        let _ = bytes.buffer().transfer_with_length(0);
+        read
+    };
+    Incoming::Page(room, data.map(read).unwrap_or_default())
 }
 
 fn read_parcel(data: &JsValue) -> Option<Parcel> {

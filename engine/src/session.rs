@@ -25,7 +25,7 @@ use crate::{
     meter::Meter,
     pool::{Parcel, Pool, Sender},
 };
-use answer::{Asked, NOT_OURS};
+use answer::{Asked, LastRead, NOT_OURS};
 use experiment::{Experiment, Taken, steps_together};
 use measure::Measuring;
 use present::{Present, started};
@@ -280,7 +280,7 @@ impl<S: Studies> Session<S> {
         let given = filling.finish();
         let recorded = Recorded { steps: vec![0], bytes: 0 };
         let told = [Event::Started(started(&given)), Event::Recorded(recorded)];
-        self.replace(Present::Given(Box::new(given), marker), told, post);
+        self.replace(Present::Given(Box::new(given), LastRead::default(), marker), told, post);
         Ok(())
     }
 

@@ -222,7 +222,37 @@ impl Gpt {
     ///
     /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
     pub fn attention_weights(&self, tokens: Tensor<2, Int>) -> Vec<Tensor<4>> {
+        self.weights_and_stream(tokens).0
+    }
+
+    /// The same, and the residual stream after the last block, `[batch, T, width]`.
+    pub(crate) fn weights_and_stream(&self, tokens: Tensor<2, Int>) -> (Vec<Tensor<4>>, Tensor<3>) {
         self.of_attention(tokens, |attention| attention.weights)
+    }
+
+    /// How a block, counted from 0, attends, and by which rules; `None` if the model has no such block, or it
+    /// has no attention. What comes after it is not computed.
+    ///
+    /// # Shapes
+    ///
+    /// - tokens: `[batch, T]`
+    ///
+    /// # Panics
+    ///
+    /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
+    pub(crate) fn attention_of(
+        &self,
+        tokens: Tensor<2, Int>,
+        block: usize,
+    ) -> Option<(AttentionTrace, AttentionRules)> {
+        let (asked, before) = self.blocks.get(..=block)?.split_last()?;
+        let [_, length] = tokens.dims();
+        let rules = self.attention_rules(length);
+        let stream = before.iter().fold(self.embed(tokens, &Dropout::off()), |stream, block| {
+            block.forward(stream, &rules, &Dropout::off())
+        });
+        let attention = asked.forward_traced(stream, &rules, &Dropout::off()).attention?;
+        Some((attention, rules))
     }
 
     /// The keys and values of `tokens`, which stand at the beginning: one entry for each block that has
@@ -236,16 +266,16 @@ impl Gpt {
     ///
     /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
     pub fn cache(&self, tokens: Tensor<2, Int>) -> Vec<KeysAndValues> {
-        self.of_attention(tokens, |attention| [attention.keys, attention.values])
+        self.of_attention(tokens, |attention| [attention.keys, attention.values]).0
     }
 
-    /// What `read` takes from each block that has attention. The rest of its trace is dropped before the next
-    /// block runs.
+    /// What `read` takes from each block that has attention, and the stream after the last. The rest of a
+    /// block's trace is dropped before the next runs, so that all of them are never in memory at once.
     fn of_attention<T>(
         &self,
         tokens: Tensor<2, Int>,
         read: impl Fn(AttentionTrace) -> T,
-    ) -> Vec<T> {
+    ) -> (Vec<T>, Tensor<3>) {
         let [_, length] = tokens.dims();
         let rules = self.attention_rules(length);
         let mut stream = self.embed(tokens, &Dropout::off());
@@ -255,7 +285,7 @@ impl Gpt {
             read_of.extend(layer.attention.map(&read));
             stream = layer.output;
         }
-        read_of
+        (read_of, stream)
     }
 
     /// Logits after one token more, whose position is `first`. Of the tokens before it, the model

@@ -1,5 +1,5 @@
-//! The inside of a model: its stream after every block, what its heads look at, how alike its positions are, and one
-//! text's stream in place of another's.
+//! The inside of a model: what its heads look at, how alike its positions are, and one text's stream in place of
+//! another's.
 
 use core::fmt;
 
@@ -7,10 +7,7 @@ use burn::tensor::{Tensor, activation::softmax};
 use unroll_protocol::{
     Array,
     architecture::MaskKind,
-    gpt::{
-        Alike, HEAD_JOBS, Habits, HeadScores, Lens, MOST_IN_LENS, MOST_PATCHED, MOST_POSITIONS,
-        Patched, ask,
-    },
+    gpt::{Alike, HEAD_JOBS, Habits, HeadScores, MOST_PATCHED, MOST_POSITIONS, Patched},
 };
 
 use crate::{
@@ -22,56 +19,14 @@ use crate::{
     random::{Purpose, below, stream},
     read::{ReadError, read_all},
     tokenizer::Tokenizer,
-    trace::{Read, TraceError, as_text, last_tokens},
+    trace::{TraceError, as_text, last_tokens},
 };
 
 /// The most tokens that are repeated for [`head_scores`].
 const MOST_REPEATED: usize = 32;
 
-/// What the stream says before the first block and after each of them, at some of the last tokens of a text.
-///
-/// # Errors
-///
-/// Where there is no text, or the device returns nothing.
-pub async fn lens(
-    model: &Gpt,
-    tokenizer: &Tokenizer,
-    question: &ask::Lens,
-) -> Result<Lens, TraceError> {
-    let Read { tokens, dropped, .. } = last_tokens(model, tokenizer, &question.text)?;
-    let first = tokens.len().saturating_sub(MOST_IN_LENS);
-    let most = tokens.len() - first;
-    let from = (question.from as usize).min(most - 1);
-    let count = (question.count as usize).clamp(1, most - from);
-    let streams = model.streams(token_tensor(&tokens, 1, &model.device()));
-    let depths = streams.len();
-    let (mut best, mut shares) = (vec![0; depths * count], vec![0.0; depths * count]);
-    let mut finally = vec![0.0; depths * count];
-    // The end comes first: all others are asked about it. One at a time, for each is as large as the vocabulary.
-    for (depth, stream) in streams.into_iter().enumerate().rev() {
-        let logits = model.logits(stream.narrow(1, first + from, count));
-        let read = read_all([softmax(logits, 2).reshape([-1])]).await;
-        let all = read.map_err(TraceError::Read)?.concat();
-        for (at, row) in all.chunks(tokenizer.len()).enumerate() {
-            let here = depth * count + at;
-            best[here] = likeliest(row);
-            shares[here] = row[best[here]];
-            finally[here] = row[best[(depths - 1) * count + at]];
-        }
-    }
-    let array = |values| Array { shape: vec![depths as u32, count as u32], values };
-    Ok(Lens {
-        tokens: as_text(tokenizer, &tokens[first..]),
-        dropped: dropped + first as u32,
-        from: from as u32,
-        best: best.into_iter().map(|id| tokenizer.label(id as u32)).collect(),
-        shares: array(shares),
-        finally: array(finally),
-    })
-}
-
 /// Of equals, the first.
-fn likeliest(shares: &[f32]) -> usize {
+pub(crate) fn likeliest(shares: &[f32]) -> usize {
     let ranked = shares.iter().enumerate().rev();
     ranked.max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(at, _)| at)
 }
@@ -114,11 +69,9 @@ pub async fn head_scores_on(
     if count < 2 {
         return Err(TraceError::ShortContext);
     }
-    let computed = model.forward_traced(token_tensor(&tokens, 1, &model.device()), None);
+    let (weights, stream) = model.weights_and_stream(token_tensor(&tokens, 1, &model.device()));
     let targets = token_tensor(&tokens[1..], 1, &model.device());
-    let losses = cross_entropy_each(computed.logits.narrow(1, 0, length - 1), targets);
-    let attention = computed.layers.into_iter().filter_map(|layer| layer.attention);
-    let weights: Vec<Tensor<4>> = attention.map(|attention| attention.weights).collect();
+    let losses = cross_entropy_each(model.logits(stream.narrow(1, 0, length - 1)), targets);
     let (layers, heads) = (weights.len(), model.heads());
     let mut tensors = vec![losses.reshape([-1])];
     tensors.extend((layers > 0).then(|| Tensor::cat(weights, 0).reshape([-1])));

@@ -22,6 +22,7 @@ mod fused;
 mod given;
 mod gpt;
 mod inside;
+mod lens;
 mod loss;
 mod norm;
 mod optimizer;
@@ -55,7 +56,8 @@ pub use feed_forward::{FeedForward, FeedForwardConfig, activate};
 pub use fused::gelu;
 pub use given::{Filling, Given, GivenError};
 pub use gpt::{Gpt, GptConfig, GptRow, GptTrace, KeysAndValues};
-pub use inside::{PatchError, habits, head_scores, head_scores_on, lens, patch, positions};
+pub use inside::{PatchError, habits, head_scores, head_scores_on, patch, positions};
+pub use lens::Streams;
 pub use loss::{cross_entropy, cross_entropy_each, masked_accuracy, masked_cross_entropy};
 pub use norm::{
     BatchNorm, BatchOfOne, LayerNorm, NORM_EPSILON, Norm, NormTrace, RunningStatistics,

@@ -52,14 +52,12 @@ pub async fn trace(
     let Read { tokens, starts, dropped } = last_tokens(model, tokenizer, text)?;
     let (length, vocabulary) = (tokens.len(), tokenizer.len());
 
-    let computed = model.forward_traced(token_tensor(&tokens, 1, &model.device()), None);
+    let (weights, stream) = model.weights_and_stream(token_tensor(&tokens, 1, &model.device()));
     let mask = model.mask(length);
-    let weights: Vec<Tensor<4>> =
-        computed.layers.into_iter().filter_map(|layer| Some(layer.attention?.weights)).collect();
     // Blocks may have no attention at all.
     let layers = weights.len();
     let heads = weights.first().map_or(0, |weights| weights.dims()[1]);
-    let mut tensors = vec![softmax(computed.logits, 2).reshape([-1])];
+    let mut tensors = vec![softmax(model.logits(stream), 2).reshape([-1])];
     tensors.extend((layers > 0).then(|| Tensor::cat(weights, 0).reshape([-1])));
     let read = read_all(tensors).await;
     let mut read = read.map_err(TraceError::Read)?.into_iter();
@@ -122,14 +120,12 @@ pub async fn inspect(
 ) -> Result<AttentionRow, TraceError> {
     let tokens = last_tokens(model, tokenizer, text)?.tokens;
     let tensor = token_tensor(&tokens, 1, &model.device());
-    let computed = model.forward_traced(tensor, None);
-    let of_layer = computed.layers.get(layer).and_then(|layer| layer.attention.as_ref());
-    let Some(attention) = of_layer else {
-        let count = computed.layers.len();
+    let Some((attention, rules)) = model.attention_of(tensor, layer) else {
+        let count = model.blocks.len();
         return Err(TraceError::Row(RowError::Outside { what: "layer", asked: layer, count }));
     };
     let names = as_text(tokenizer, &tokens);
-    let row = attention_row(attention, &computed.rules, [layer, head, query], &names, &names);
+    let row = attention_row(&attention, &rules, [layer, head, query], &names, &names);
     row.await.map_err(TraceError::Row)
 }
 

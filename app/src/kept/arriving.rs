@@ -110,10 +110,10 @@ mod tests {
     use burn::tensor::Device;
     use serde::Deserialize;
     use serde_json::{Value, json};
-    use unroll_model::{Filling, Generator, Given, PatchError, read_all, token_tensor};
+    use unroll_model::{Filling, Generator, Given, PatchError, Streams, read_all, token_tensor};
     use unroll_protocol::{
         SampleSpec, Sampling, TokenizerFile,
-        gpt::{HEAD_JOBS, Lens, Place, ask},
+        gpt::{HEAD_JOBS, Lens, Place},
         study::heads::{HeadAt, Statistics},
     };
 
@@ -220,13 +220,15 @@ mod tests {
     #[test]
     fn the_stream_says_the_same_after_every_block() {
         let (given, expected) = (opened(FILE, &beside()), expected());
-        let lens = |text: &str, [from, count]: [u32; 2]| -> Lens {
-            let question = ask::Lens { text: text.to_owned(), from, count };
-            let lens = unroll_model::lens(&given.model, &given.tokenizer, &question);
-            pollster::block_on(lens).unwrap()
+        let (model, tokenizer) = (&given.model, &given.tokenizer);
+        let lens = |text: &str, range: [u32; 2]| -> Lens {
+            let streams = Streams::of(model, tokenizer, text).unwrap();
+            pollster::block_on(streams.lens(model, tokenizer, range)).unwrap()
         };
         // In three parts, of which the last is shorter than it was asked for.
-        let parts = [[0, 1], [1, 15], [16, 8]].map(|range| lens(&expected.text, range));
+        let streams = Streams::of(model, tokenizer, &expected.text).unwrap();
+        let parts = [[0, 1], [1, 15], [16, 8]]
+            .map(|range| pollster::block_on(streams.lens(model, tokenizer, range)).unwrap());
         let shapes = parts.each_ref().map(|part| (part.from, part.shares.shape.clone()));
         assert_eq!(shapes, [(0, vec![3, 1]), (1, vec![3, 15]), (16, vec![3, 7])]);
         for part in &parts {

@@ -580,7 +580,11 @@ pub async fn pour(
 pub async fn bytes(file: &Blob, from: f64, to: f64) -> Result<Vec<u8>, Refusal> {
     let slice = file.slice_with_f64_and_f64(from, to).map_err(|_| Refusal::Truncated)?;
     let buffer = JsFuture::from(slice.array_buffer()).await.map_err(|_| Refusal::Truncated)?;
-    Ok(Uint8Array::new(&buffer).to_vec())
+    let bytes = Uint8Array::new(&buffer);
+    let read = bytes.to_vec();
+    // Frees it now, where the browser can: of a large file, tens of megabytes would wait for the collector.
+    let _ = bytes.buffer().transfer_with_length(0);
+    Ok(read)
 }
 
 impl Beside {

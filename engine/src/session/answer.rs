@@ -1,8 +1,10 @@
 //! What the lab's model says to questions that are answered at once.
 
-use core::pin::Pin;
+use core::{cell::RefCell, pin::Pin};
 
-use unroll_model::{Gpt, Tokenizer, Trainer, keep_likeliest, named_parameters, read_parameters};
+use unroll_model::{
+    Gpt, Streams, Tokenizer, Trainer, keep_likeliest, named_parameters, read_parameters,
+};
 use unroll_protocol::{
     Ask, LabQuestion, Packed, Trace,
     gpt::{self, ask},
@@ -22,6 +24,8 @@ const NOT_LOOKED_INTO: &str = "Only models that are opened from files can be ask
 /// The lab's model that a question is about, without heads that are switched off.
 pub struct Asked<'a, G> {
     pub model: Gpt,
+    /// The heads that are switched off in it.
+    off: &'a [HeadAt],
     pub step: u32,
     pub tokenizer: &'a Tokenizer,
     pub whose: Whose<'a, G>,
@@ -32,8 +36,12 @@ pub struct Asked<'a, G> {
 pub enum Whose<'a, G> {
     Trained(&'a Trainer),
     /// Without values where the engine takes over none, so that what follows from it is left out.
-    Given(G),
+    Given(G, &'a LastRead),
 }
+
+/// The text that a given model read last for [`gpt::Question::Lens`], without which heads, and its streams. The
+/// question is asked part by part, and reading the text again for each would take longer than the part itself.
+pub type LastRead = RefCell<Option<(String, Vec<HeadAt>, Streams)>>;
 
 impl<'a, G: Marker> Asked<'a, G> {
     /// The model as it is, or as it was at the kept moment nearest to step `at`, without the heads that are
@@ -41,7 +49,7 @@ impl<'a, G: Marker> Asked<'a, G> {
     pub fn of<S: Studies<Given = G>>(
         present: &'a mut Present<S>,
         at: Option<u32>,
-        off: &[HeadAt],
+        off: &'a [HeadAt],
     ) -> Option<Self> {
         let (step, model, tokenizer, whose) = match present {
             Present::Gpt(experiment, _) => {
@@ -49,12 +57,13 @@ impl<'a, G: Marker> Asked<'a, G> {
                 let trainer = experiment.trainer();
                 (step, model, trainer.tokenizer(), Whose::Trained(trainer))
             }
-            Present::Given(given, marker) => {
-                (0, given.model.clone(), &given.tokenizer, Whose::Given(*marker))
+            Present::Given(given, last_read, marker) => {
+                let whose = Whose::Given(*marker, last_read);
+                (0, given.model.clone(), &given.tokenizer, whose)
             }
             Present::Study(_) => return None,
         };
-        Some(Self { model: model.without_heads(off), step, tokenizer, whose })
+        Some(Self { model: model.without_heads(off), off, step, tokenizer, whose })
     }
 }
 
@@ -63,7 +72,7 @@ pub(super) async fn answer<G: Marker>(
     subject: &Asked<'_, G>,
     question: LabQuestion,
 ) -> Result<Packed, String> {
-    let Asked { ref model, step, tokenizer, ref whose } = *subject;
+    let Asked { ref model, step, tokenizer, ref whose, .. } = *subject;
     let (asked, question) = question.opened().map_err(said)?;
     let parameters = match &asked {
         Some(asked) => read_parameters(named_parameters(model), &asked.under).await?,
@@ -76,7 +85,7 @@ pub(super) async fn answer<G: Marker>(
         gpt::Question::Trace(question) => {
             let trace = unroll_model::trace(model, tokenizer, &question.text, step);
             let mut trace = trace.await.map_err(said)?;
-            if let Whose::Given(_) = whose {
+            if let Whose::Given(..) = whose {
                 let Trace { vocabulary, probabilities, places, .. } = &mut trace;
                 keep_likeliest(vocabulary, probabilities, places);
             }
@@ -142,15 +151,25 @@ fn look_inside<'a, G: Marker>(
     subject: &'a Asked<'_, G>,
     question: gpt::Question,
 ) -> Result<Answering<'a>, String> {
-    let (Some(_), Whose::Given(_)) = (G::marker(), &subject.whose) else {
+    let (Some(_), Whose::Given(_, last_read)) = (G::marker(), subject.whose) else {
         return Err(NOT_LOOKED_INTO.to_owned());
     };
-    let Asked { model, tokenizer, .. } = subject;
+    let Asked { model, off, tokenizer, .. } = subject;
     Ok(Box::pin(async move {
         Ok(match question {
             gpt::Question::Lens(question) => {
-                let lens = unroll_model::lens(model, tokenizer, &question);
-                question.answered(&lens.await.map_err(said)?)
+                let ask::Lens { ref text, from, count } = question;
+                let is_same = |(of, without, _): &(String, Vec<HeadAt>, Streams)| {
+                    of == text && without == off
+                };
+                let last = last_read.take().filter(is_same).map(|(.., streams)| streams);
+                let streams = match last {
+                    Some(streams) => streams,
+                    None => Streams::of(model, tokenizer, text).map_err(said)?,
+                };
+                let lens = streams.lens(model, tokenizer, [from, count]).await.map_err(said)?;
+                last_read.replace(Some((text.clone(), off.to_vec(), streams)));
+                question.answered(&lens)
             }
             gpt::Question::Jobs(question) => {
                 let scores = unroll_model::head_scores(model, tokenizer, question.seed);

@@ -6,6 +6,7 @@ use unroll_protocol::{
 };
 
 use super::{
+    answer::LastRead,
     experiment::{Experiment, Taken},
     study::{Studies, StudyRun},
 };
@@ -16,7 +17,7 @@ pub enum Present<S: Studies> {
     /// The GPT lab's model, where the engine has the lab.
     Gpt(Box<Experiment>, S::Lab),
     /// A model of another's making in the lab: it is asked, and not trained.
-    Given(Box<Given>, S::Given),
+    Given(Box<Given>, LastRead, S::Given),
     /// A chapter's models.
     Study(Box<StudyRun<S>>),
 }
