@@ -1,6 +1,5 @@
 // The chapter `alignment`: what a learner does there, and what must be true on the screen.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   asNumber,
@@ -14,7 +13,9 @@ import {
   openView,
   parameter,
   paused,
+  rested,
   settled,
+  test,
   train,
   useSite,
 } from "./harness.mjs";
@@ -24,12 +25,6 @@ const site = useSite();
 const WARM = 40;
 /** Steps after which its line is there. */
 const LEARNED = 100;
-
-/** Waits until the models have taken so many steps and rest. */
-async function rested(page, steps) {
-  await numberUntil(page, "loss-step", (step) => step >= steps, `at least ${steps}`);
-  await paused(page);
-}
 
 /** Opens the chapter with models that have learned something. */
 async function open(t, query = "", options = {}, steps = LEARNED) {

@@ -1,8 +1,18 @@
 // The GPT lab's architecture settings: each makes another model, which trains.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
-import { byId, eventually, live, number, numberUntil, openSettings, parameter, train, useSite } from "./harness.mjs";
+import {
+  byId,
+  eventually,
+  live,
+  number,
+  numberUntil,
+  openSettings,
+  parameter,
+  test,
+  train,
+  useSite,
+} from "./harness.mjs";
 
 const site = useSite();
 const SMALL = "?layers=2&heads=2&width=16&context=12&batch=2&corpus=names";

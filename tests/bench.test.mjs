@@ -3,10 +3,9 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { test } from "./harness.mjs";
 import { text } from "node:stream/consumers";
 
-import { siteFolder } from "./harness.mjs";
+import { siteFolder, test } from "./harness.mjs";
 import { variants } from "./bench-engine.mjs";
 
 test("the smallest GPT's steps are timed in the browser, by one worker and by two", async () => {

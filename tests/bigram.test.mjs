@@ -1,6 +1,5 @@
 // The chapter on counting: what its learner does, and what must hold of the numbers.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   byId,
@@ -13,6 +12,7 @@ import {
   openView,
   parameter,
   paused,
+  test,
   train,
   useSite,
 } from "./harness.mjs";

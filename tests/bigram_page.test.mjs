@@ -1,6 +1,5 @@
 // The chapter on counting, on every screen and without a mouse; what it asks before it shows.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   atRest,
@@ -15,6 +14,7 @@ import {
   parameter,
   paused,
   staysFree,
+  test,
   train,
   useSite,
 } from "./harness.mjs";

@@ -1,6 +1,5 @@
 // The chapter `birnn`: what a learner does there, and what must be true on the screen.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   asNumber,
@@ -16,6 +15,8 @@ import {
   openView,
   parameter,
   paused,
+  rested,
+  test,
   useSite,
 } from "./harness.mjs";
 
@@ -27,8 +28,7 @@ const WARM = 120;
 async function open(t, query = "", options = {}, steps = WARM) {
   const page = await site.open(t, `?chapter=birnn${steps === WARM ? "" : `&step=${steps}`}${query}`, options);
   await live(page, "birnn");
-  await numberUntil(page, "loss-step", (step) => step >= steps, `at least ${steps}`);
-  await paused(page);
+  await rested(page, steps);
   return page;
 }
 

@@ -1,6 +1,5 @@
 // The rest of the transformer, as a learner meets it.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   beat,
@@ -12,8 +11,9 @@ import {
   openSettings,
   openView,
   parameter,
-  paused,
+  rested,
   settled,
+  test,
   train,
   useSite,
 } from "./harness.mjs";
@@ -22,30 +22,18 @@ const site = useSite();
 /** Steps the chapter takes by itself. */
 const WARM = 80;
 
-/** Waits until the models on show have had their first training, after which Train trains on. */
-async function warm(page) {
-  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
-  await paused(page);
-}
-
 /** Opens the chapter and waits until its first training is over. */
 async function opened(t, query = "&view=stream", options = {}) {
   const page = await site.open(t, `?chapter=block${query}`, options);
-  await warm(page);
+  await rested(page, WARM);
   return page;
 }
 
 /** Opens it with models that are hardly trained, where it is not about what they learned. */
 async function fresh(t, query = "&view=stream", options = {}) {
   const page = await site.open(t, `?chapter=block&step=1${query}`, options);
-  await begun(page);
+  await rested(page);
   return page;
-}
-
-/** Waits until the models on show have taken a step and rest. */
-async function begun(page) {
-  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
-  await paused(page);
 }
 
 const value = async (page, id) => Number(await byId(page, id).getAttribute("data-value"));
@@ -209,7 +197,7 @@ test("norms, attention or the feed-forward off, and retrained", async (t) => {
     await choose(page, "block-without", without);
     await eventually(async () => parameter(page, "block-without") === without);
     await eventually(async () => (await added(page)).length === terms, `${terms} terms without ${without}`);
-    await warm(page);
+    await rested(page, WARM);
     await addsUp(page, terms);
     // The full model is the same one beside each of them.
     await openView(page, "without");
@@ -248,12 +236,12 @@ test("feed-forward with ReLU, both GELUs and SoLU, on the live model's neurons",
   await eventually(async () => (await value(page, "block-off")) < 20);
   await openSettings(page);
   await choose(page, "block-activation", "gelu-tanh");
-  await begun(page);
+  await rested(page);
   await eventually(async () => (await byId(page, "block-forms").count()) === 1);
   const forms = await value(page, "block-forms");
   assert(forms > 1e-5 && forms < 1e-3, `${forms}`);
   await choose(page, "block-activation", "solu");
-  await begun(page);
+  await rested(page);
   await eventually(async () => /SoLU/.test(await byId(page, "figure-block-neurons").textContent()));
   // Two positions: the same sum, another output.
   await eventually(async () => /position 24.*position 18/.test(await byId(page, "block-neurons-readout").textContent()));

@@ -1,6 +1,5 @@
 // The chapter on backpropagation through time, as a learner meets it.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   atRest,
@@ -14,7 +13,8 @@ import {
   openSettings,
   openView,
   parameter,
-  paused,
+  rested,
+  test,
   train,
   useSite,
 } from "./harness.mjs";
@@ -25,8 +25,7 @@ const site = useSite();
 async function open(t, query = "&bptt-shown=all", options = {}, steps = 50) {
   const page = await site.open(t, `?chapter=bptt${steps === 50 ? "" : `&step=${steps}`}${query}`, options);
   await live(page, "bptt-norms");
-  await numberUntil(page, "loss-step", (step) => step >= steps, String(steps));
-  await paused(page);
+  await rested(page, steps);
   // What is on show is of the last step.
   await byId(page, "bptt-seen").and(page.locator(`[data-step="${steps}"]`)).waitFor({ state: "attached" });
   return page;
@@ -39,8 +38,7 @@ const fresh = (t, query, options) => open(t, query, options, 1);
 async function begin(t) {
   const page = await site.open(t, "?chapter=bptt");
   await live(page, "bptt-ripple");
-  await numberUntil(page, "loss-step", (step) => step >= 50, "50");
-  await paused(page);
+  await rested(page, 50);
   return page;
 }
 
@@ -268,8 +266,7 @@ test("what can't be shown is said, and the page goes on", async (t) => {
   // In one movement: the models of each gap on the way would be trained too.
   await byId(page, "control-bptt-gap").fill("10");
   await live(page, "bptt-norms");
-  await numberUntil(page, "loss-step", (step) => step >= 50, "50");
-  await paused(page);
+  await rested(page, 50);
   await train(page, 60);
   const narrow = await open(t, "&bptt-hidden=4&bptt-from=20");
   await openView(narrow, "weight");
@@ -335,8 +332,7 @@ test("what the text says of the cell is of the networks with that bias; trained 
   // Another beat has other networks.
   await page.keyboard.press("PageDown");
   await live(page, "bptt-accuracy");
-  await numberUntil(page, "loss-step", (step) => step >= 50, "50");
-  await paused(page);
+  await rested(page, 50);
   assert.equal(await arrives(), said);
   // Guessed before the networks are trained, and answered by them after.
   await byId(page, "check-bptt-near-option-0").check();
@@ -345,8 +341,7 @@ test("what the text says of the cell is of the networks with that bias; trained 
   assert.match(await byId(page, "bptt-accuracy-said").textContent(), /may be due to chance/);
   const enough = byId(page, "bptt-enough");
   await enough.click();
-  await numberUntil(page, "loss-step", (step) => step >= 1000, "1000");
-  await paused(page);
+  await rested(page, 1000);
   await enough.waitFor({ state: "hidden" });
   await eventually(async () => (await submit.getAttribute("aria-disabled")) === null);
   assert(await byId(page, "check-bptt-near-option-0").isChecked());

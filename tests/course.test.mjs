@@ -2,15 +2,11 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 
-import { test } from "./harness.mjs";
-
 import {
-  CHAPTERS,
-  STUDIES,
-  VIEWPORTS,
   accessibilityProblems,
   beat,
   byId,
+  CHAPTERS,
   chooseView,
   closeSettings,
   eventually,
@@ -20,9 +16,13 @@ import {
   openSettings,
   parameter,
   paused,
+  rested,
   running,
   settled,
+  STUDIES,
+  test,
   useSite,
+  VIEWPORTS,
 } from "./harness.mjs";
 
 const site = useSite();
@@ -223,8 +223,7 @@ test("scrolling by hand moves the beat, and a trained model outlives the story; 
   const page = await site.open(t, "?chapter=rnn");
   await opened(page, "rnn");
   // It takes its first steps by itself, and then waits.
-  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
-  await paused(page);
+  await rested(page);
   const warm = await number(page, "loss-step");
   // And says why.
   assert.match(await byId(page, "warmed").innerText(), new RegExp(`^The first ${warm} training steps were done for you`));

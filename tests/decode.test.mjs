@@ -1,10 +1,26 @@
 // The chapter `decode`: from the model's shares to written text.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
-  byId, chooseView, drawn, eventually, exported, HEAD_START, ledOn, live, noted, number, numberUntil, openSettings, parameter,
-  paused, settled, staysFree, train, useSite,
+  byId,
+  chooseView,
+  drawn,
+  eventually,
+  exported,
+  HEAD_START,
+  ledOn,
+  live,
+  noted,
+  number,
+  numberUntil,
+  openSettings,
+  parameter,
+  paused,
+  settled,
+  staysFree,
+  test,
+  train,
+  useSite,
 } from "./harness.mjs";
 
 const site = useSite();

@@ -2,9 +2,22 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { live, test } from "./harness.mjs";
 
-import { CHAPTERS, accessibilityProblems, byId, eventually, numberUntil, openView, paused, settled, useSite, views } from "./harness.mjs";
+import {
+  accessibilityProblems,
+  byId,
+  CHAPTERS,
+  eventually,
+  live,
+  numberUntil,
+  openView,
+  paused,
+  rested,
+  settled,
+  test,
+  useSite,
+  views,
+} from "./harness.mjs";
 
 const site = useSite({ cors: true });
 const SMALL = "embed=1&layers=1&heads=2&width=16&context=32&batch=4";
@@ -196,8 +209,7 @@ for (const chapter of CHAPTERS) {
     // The chapter opens with the whole sentence, which scrolls in so narrow a frame.
     const folded = chapter === "rnn" ? "&rnn-columns=0" : "";
     const page = await site.open(t, `?chapter=${chapter}&embed=1&step=1${folded}`, { viewport: FRAMES[0], reducedMotion: "reduce" });
-    if (chapter !== "start") await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
-    await paused(page);
+    await (chapter === "start" ? paused(page) : rested(page));
     const problems = [];
     const all = await views(page);
     const documented = documentedViews(chapter);

@@ -1,8 +1,7 @@
 // Parts of the page that are fetched when they are first shown: most chapters, the glossary.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
-import { byId, eventually, useSite } from "./harness.mjs";
+import { byId, eventually, test, useSite } from "./harness.mjs";
 
 const site = useSite({ cors: true });
 const PARTS = /\/parts?-[^/]*\.wasm$/;

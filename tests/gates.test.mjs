@@ -1,6 +1,5 @@
 // The chapter on LSTM and GRU: every gate over the characters, and gates held open or shut.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   agreesInFrames,
@@ -18,7 +17,9 @@ import {
   openView,
   parameter,
   paused,
+  rested,
   settled,
+  test,
   useSite,
 } from "./harness.mjs";
 
@@ -27,8 +28,7 @@ const site = useSite();
 /** Opens the chapter and waits until its first steps are taken. */
 async function open(t, query = "", options = {}) {
   const page = await site.open(t, `?chapter=gates${query}`, options);
-  await numberUntil(page, "loss-step", (step) => step >= 300, "at least 300");
-  await paused(page);
+  await rested(page, 300);
   await live(page, "gates-cells");
   return page;
 }

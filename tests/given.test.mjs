@@ -1,7 +1,6 @@
 // A GPT-2 from elsewhere: opened with its tokenizer, asked and not trained, and refused with a reason.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { test } from "./harness.mjs";
 
 import {
   beat,
@@ -20,6 +19,7 @@ import {
   settled,
   stepTo,
   tabs,
+  test,
   useSite,
 } from "./harness.mjs";
 

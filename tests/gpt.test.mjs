@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { test } from "./harness.mjs";
 
 import {
   asNumber,
@@ -22,6 +21,7 @@ import {
   paused,
   settled,
   staysFree,
+  test,
   train,
   useSite,
 } from "./harness.mjs";

@@ -505,6 +505,12 @@ export async function paused(page) {
   await settled(page);
 }
 
+/** Waits until the models of the chapter on show have taken so many steps, at least one, and rest. */
+export async function rested(page, steps = 1) {
+  await numberUntil(page, "loss-step", (step) => step >= steps, `at least ${steps}`);
+  await paused(page);
+}
+
 /** Waits until the engine has said that it trains. */
 export async function running(page) {
   await page.locator('[data-testid="train-toggle"][data-state="running"]').waitFor();

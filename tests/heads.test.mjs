@@ -1,6 +1,5 @@
 // The chapter `heads`: what a learner does there, and what must be true on the screen.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   byId,
@@ -12,7 +11,8 @@ import {
   numberUntil,
   openView,
   parameter,
-  paused,
+  rested,
+  test,
   train,
   useSite,
 } from "./harness.mjs";
@@ -25,8 +25,7 @@ const WARM = 150;
 async function open(t, query = "", options = {}, steps = WARM) {
   const page = await site.open(t, `?chapter=heads${steps === WARM ? "" : `&step=${steps}`}${query}`, options);
   await live(page, "attention");
-  await numberUntil(page, "loss-step", (step) => step >= steps, `at least ${steps}`);
-  await paused(page);
+  await rested(page, steps);
   return page;
 }
 

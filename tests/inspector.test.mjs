@@ -1,8 +1,18 @@
 // The cell inspector on the GPT page: one cell of the live model's attention, worked out.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
-import { byId, eventually, exported, fitsEverywhere, live, numberUntil, openView, train, useSite } from "./harness.mjs";
+import {
+  byId,
+  eventually,
+  exported,
+  fitsEverywhere,
+  live,
+  numberUntil,
+  openView,
+  test,
+  train,
+  useSite,
+} from "./harness.mjs";
 
 const site = useSite();
 

@@ -1,10 +1,26 @@
 // Runs are kept in the browser: a reload, a crash and a closed tab lose nothing that rested.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
-  asNumber, byId, closeNotices, closeSettings, crash, eventually, exported, live, noted, number, numberUntil, openSettings,
-  parameter, paused, said, settled, stepTo, useSite,
+  asNumber,
+  byId,
+  closeNotices,
+  closeSettings,
+  crash,
+  eventually,
+  exported,
+  live,
+  noted,
+  number,
+  numberUntil,
+  openSettings,
+  parameter,
+  paused,
+  said,
+  settled,
+  stepTo,
+  test,
+  useSite,
 } from "./harness.mjs";
 
 const site = useSite();

@@ -1,10 +1,23 @@
 // The chapter `machine`: the whole GPT in one picture, and the machines before it.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
-  byId, drawn, eventually, exported, HEAD_START, ledOn, live, number, openSettings, openView, parameter, settled, staysFree,
-  train, useSite,
+  byId,
+  drawn,
+  eventually,
+  exported,
+  HEAD_START,
+  ledOn,
+  live,
+  number,
+  openSettings,
+  openView,
+  parameter,
+  settled,
+  staysFree,
+  test,
+  train,
+  useSite,
 } from "./harness.mjs";
 
 const site = useSite();

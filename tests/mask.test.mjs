@@ -1,6 +1,5 @@
 // The chapter `mask`: what a learner does there, and what must be true on the screen.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   atRest,
@@ -15,7 +14,9 @@ import {
   openView,
   parameter,
   paused,
+  rested,
   settled,
+  test,
   useSite,
 } from "./harness.mjs";
 
@@ -28,8 +29,7 @@ async function open(t, query = "", { warm = false, ...options } = {}) {
   const page = await site.open(t, `?chapter=mask${query}`, options);
   await live(page, "mask");
   if (warm) {
-    await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
-    await paused(page);
+    await rested(page, WARM);
   }
   return page;
 }

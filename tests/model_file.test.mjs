@@ -1,7 +1,6 @@
 // The lab's model as a file: saved, opened again, opened from elsewhere, and refused with a reason.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { test } from "./harness.mjs";
 
 import {
   byId,
@@ -16,9 +15,11 @@ import {
   openSettings,
   openView,
   paused,
+  rested,
   said,
   settled,
   stepTo,
+  test,
   useSite,
 } from "./harness.mjs";
 
@@ -221,8 +222,7 @@ async function atRest(t, query) {
   const page = await site.open(t, query);
   await byId(page, "train-step").waitFor();
   // A chapter takes its first steps by itself. Before and after that it rests; the lab takes none.
-  if (query.includes("chapter=")) await numberUntil(page, "loss-step", (step) => step > 0, "its first steps");
-  await paused(page);
+  await (query.includes("chapter=") ? rested(page) : paused(page));
   await settled(page);
   return page;
 }

@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after } from "node:test";
-import { test } from "./harness.mjs";
 
 import {
   byId,
@@ -25,6 +24,7 @@ import {
   settled,
   siteFolder,
   stepTo,
+  test,
   train,
   useSite,
 } from "./harness.mjs";

@@ -1,6 +1,5 @@
 // Keeping activations in range, as a learner meets it.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   answerTime,
@@ -13,9 +12,10 @@ import {
   numberUntil,
   openView,
   parameter,
-  paused,
+  rested,
   settled,
   staysFree,
+  test,
   train,
   useSite,
 } from "./harness.mjs";
@@ -25,30 +25,18 @@ const site = useSite();
 const WARM = 250;
 const ROWS = 16;
 
-/** Waits until the models on show have had their first training, after which Train trains on. */
-async function warm(page) {
-  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
-  await paused(page);
-}
-
 /** Opens the chapter and waits until its first training is over. */
 async function opened(t, query = "", options = {}) {
   const page = await site.open(t, `?chapter=norm${query}`, options);
-  await warm(page);
+  await rested(page, WARM);
   return page;
 }
 
 /** Opens it with networks that are hardly trained, where it is not about what they learned. */
 async function fresh(t, query = "", options = {}) {
   const page = await site.open(t, `?chapter=norm&step=1${query}`, options);
-  await begun(page);
+  await rested(page);
   return page;
-}
-
-/** Waits until the models on show have taken a step and rest. */
-async function begun(page) {
-  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
-  await paused(page);
 }
 
 const value = async (page, id) => Number(await byId(page, id).getAttribute("data-value"));
@@ -218,7 +206,7 @@ test("a mean outside the gradient: b grows, the loss does not fall", async (t) =
   await openView(page, "outside");
   await byId(page, "norm-promises").waitFor();
   await eventually(async () => (await value(page, "norm-length-past")) > 50, "a long b");
-  await warm(page);
+  await rested(page, WARM);
   assert((await value(page, "norm-promised-past")) > 10);
   assert(Math.abs(await value(page, "norm-fell-past")) < 1e-3);
   assert((await value(page, "norm-length-through")) < 1e-3);
@@ -280,7 +268,7 @@ test("every view's tab opens it, with its experiment; an old link's experiment h
     await openView(page, view);
     for (const figure of figures) await live(page, figure);
     await eventually(async () => parameter(page, "norm-experiment") === experiment, `${view} of ${experiment}`);
-    await begun(page);
+    await rested(page);
   }
   await openView(page, "time");
   await byId(page, "norm-statistic-mean").check({ force: true });

@@ -3,9 +3,8 @@
 import assert from "node:assert/strict";
 import { copyFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "./harness.mjs";
 
-import { byId, eventually, live, number, numberUntil, paused, settled, STUDIES, useSite } from "./harness.mjs";
+import { byId, eventually, live, number, numberUntil, paused, settled, STUDIES, test, useSite } from "./harness.mjs";
 
 const site = useSite();
 

@@ -1,6 +1,5 @@
 // Training shared by several workers.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   asNumber,
@@ -16,6 +15,7 @@ import {
   paused,
   running,
   staysFree,
+  test,
   train,
   useSite,
 } from "./harness.mjs";

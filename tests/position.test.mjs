@@ -1,6 +1,5 @@
 // Where am I, as a learner meets it.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   atRest,
@@ -11,6 +10,8 @@ import {
   openView,
   parameter,
   paused,
+  rested,
+  test,
   useSite,
   views,
 } from "./harness.mjs";
@@ -22,8 +23,7 @@ const WARM = 200;
 /** The chapter with its models trained as far as they train themselves, and this view of it. */
 async function trained(t, view, query = "") {
   const page = await site.open(t, `?chapter=position&view=${view}${query}`);
-  await numberUntil(page, "loss-step", (step) => step >= WARM, "warmed up");
-  await paused(page);
+  await rested(page, WARM);
   return page;
 }
 

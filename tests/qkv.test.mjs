@@ -1,6 +1,5 @@
 // Query, key, value, as a learner meets them.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   agreesInFrames,
@@ -14,7 +13,9 @@ import {
   openView,
   parameter,
   paused,
+  rested,
   staysFree,
+  test,
   train,
   useSite,
 } from "./harness.mjs";
@@ -23,22 +24,16 @@ const site = useSite();
 /** Steps the chapter takes by itself. */
 const WARM = 200;
 
-async function warm(page) {
-  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
-  await paused(page);
-}
-
 async function opened(t, query = "", options = {}) {
   const page = await site.open(t, `?chapter=qkv${query}`, options);
-  await warm(page);
+  await rested(page, WARM);
   return page;
 }
 
 /** Opens it with models that are hardly trained, where it is not about what they learned. */
 async function fresh(t, query = "", options = {}) {
   const page = await site.open(t, `?chapter=qkv&step=1${query}`, options);
-  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
-  await paused(page);
+  await rested(page);
   return page;
 }
 

@@ -1,8 +1,7 @@
 // The mixed review where a part of the course ends.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
-import { accessibilityProblems, byId, eventually, useSite } from "./harness.mjs";
+import { accessibilityProblems, byId, eventually, test, useSite } from "./harness.mjs";
 
 const site = useSite();
 

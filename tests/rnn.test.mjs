@@ -1,7 +1,6 @@
 // The chapter on unrolling, as a learner meets it. Each test is a "learner" line of the curriculum
 // or one of its promises.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   atRest,
@@ -17,6 +16,7 @@ import {
   parameter,
   paused,
   settled,
+  test,
   useSite,
 } from "./harness.mjs";
 

@@ -4,7 +4,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { crc32, deflateRawSync } from "node:zlib";
-import { test } from "./harness.mjs";
 
 import {
   accessibilityProblems,
@@ -27,6 +26,7 @@ import {
   said,
   settled,
   stepTo,
+  test,
   useSite,
 } from "./harness.mjs";
 

@@ -1,6 +1,5 @@
 // The chapter `seq2seq`: what a learner does there, and what must be true on the screen.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   asNumber,
@@ -12,8 +11,9 @@ import {
   openSettings,
   openView,
   parameter,
-  paused,
+  rested,
   settled,
+  test,
   useSite,
 } from "./harness.mjs";
 
@@ -25,8 +25,7 @@ const WARM = 200;
 async function open(t, query = "", options = {}) {
   const page = await site.open(t, `?chapter=seq2seq${query}`, options);
   await live(page, "transfer");
-  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
-  await paused(page);
+  await rested(page, WARM);
   return page;
 }
 
@@ -116,8 +115,7 @@ test("an own source, greedy beside beam, and what each state still holds", async
 
 test("the beat on beam search looks for a source that only the beam gets right, and it can be typed there", async (t) => {
   const page = await site.open(t, "?chapter=seq2seq&idea=7");
-  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
-  await paused(page);
+  await rested(page, WARM);
   await live(page, "seq2seq-beam");
   const words = (part) => byId(page, "seq2seq-beam-table").locator(`${part} tr`).allTextContents();
   await byId(page, "seq2seq-find").click();
@@ -151,8 +149,7 @@ test("two beats add the twin that they compare with, which goes with them", asyn
 
 test("the first step is one of all, from the start", async (t) => {
   const page = await site.open(t, "?chapter=seq2seq&idea=1");
-  await numberUntil(page, "loss-step", (step) => step >= WARM, `at least ${WARM}`);
-  await paused(page);
+  await rested(page, WARM);
   const all = (await tokens(page)).length;
   assert(all > 1);
   await eventually(async () => (await byId(page, "seq2seq-progress").textContent()) === `1 of ${all} steps`);

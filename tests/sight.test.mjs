@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { test } from "./harness.mjs";
 
 import { variants } from "./bench-engine.mjs";
 import {
@@ -18,6 +17,7 @@ import {
   paused,
   settled,
   staysFree,
+  test,
   useSite,
   views as viewsOf,
 } from "./harness.mjs";

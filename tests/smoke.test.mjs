@@ -1,6 +1,5 @@
 // The site, the server and the harness themselves: what other tests take for granted.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   accessibilityProblems,
@@ -9,6 +8,7 @@ import {
   eventually,
   hasWebGpuEngine,
   SUB_PATH,
+  test,
   useSite,
   watch,
 } from "./harness.mjs";

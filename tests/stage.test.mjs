@@ -2,23 +2,24 @@
 //
 // UNROLL_CHAPTERS, names with commas between, looks at these chapters alone.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
-  CHAPTERS,
-  STUDIES,
   accessibilityProblems,
   beat,
   byId,
+  CHAPTERS,
   drawn,
   number,
   numberUntil,
   openView,
   paused,
+  rested,
   running,
   settled,
   staysFree,
+  STUDIES,
   tabs,
+  test,
   train,
   useSite,
   views,
@@ -284,8 +285,7 @@ for (const chapter of chapters) {
 
 test("one whole chapter with the keyboard alone", async (t) => {
   const page = await site.open(t, "?chapter=position");
-  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
-  await paused(page);
+  await rested(page);
   const focused = (selector) =>
     page.waitForFunction((selector) => document.activeElement?.matches(selector), selector);
   const press = (key) => page.keyboard.press(key);

@@ -1,6 +1,5 @@
 // The chapter before the first: drawings that are moved by hand, and what is worked out from them.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   accessibilityProblems,
@@ -13,6 +12,7 @@ import {
   openView,
   parameter,
   settled,
+  test,
   useSite,
 } from "./harness.mjs";
 

@@ -1,8 +1,7 @@
 // What chapters teach with: the glossary with its live figures, and the code beside formulas.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
-import { accessibilityProblems, byId, eventually, useSite, VIEWPORTS } from "./harness.mjs";
+import { accessibilityProblems, byId, eventually, test, useSite, VIEWPORTS } from "./harness.mjs";
 
 const site = useSite();
 

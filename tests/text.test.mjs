@@ -1,8 +1,19 @@
 // Texts good and bad: each bad one gets a sentence, and the model that was there goes on.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
-import { byId, eventually, live, number, numberUntil, openSettings, settled, staysFree, train, useSite } from "./harness.mjs";
+import {
+  byId,
+  eventually,
+  live,
+  number,
+  numberUntil,
+  openSettings,
+  settled,
+  staysFree,
+  test,
+  train,
+  useSite,
+} from "./harness.mjs";
 
 const site = useSite();
 const SMALL = "?layers=1&heads=2&width=16&context=32&batch=4&seed=5";

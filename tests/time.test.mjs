@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 import { readFile } from "node:fs/promises";
-import { test } from "./harness.mjs";
 
 import {
   accessibilityProblems,
@@ -20,6 +19,7 @@ import {
   running,
   settled,
   stepTo,
+  test,
   train,
   useSite,
 } from "./harness.mjs";

@@ -1,9 +1,22 @@
 // The lab's tokens: bytes and byte pairs, to which no text is unknown.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
-  byId, closeSettings, eventually, exported, live, number, numberUntil, openSettings, openView, parameter, paused, settled, train, useSite,
+  byId,
+  closeSettings,
+  eventually,
+  exported,
+  live,
+  number,
+  numberUntil,
+  openSettings,
+  openView,
+  parameter,
+  paused,
+  settled,
+  test,
+  train,
+  useSite,
 } from "./harness.mjs";
 
 const site = useSite();

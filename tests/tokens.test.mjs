@@ -1,7 +1,6 @@
 // `tokens`: text becomes numbers. One test for each line of the curriculum on what learners do,
 // then keyboard only, bad input, and the page as others read it.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   asNumber,
@@ -17,6 +16,7 @@ import {
   paused,
   running,
   settled,
+  test,
   useSite,
 } from "./harness.mjs";
 

@@ -2,9 +2,21 @@
 // browser's own. What may not be translated is marked so, and numbers go on following the model. That
 // nothing is cut is tested with the stage.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
-import { byId, eventually, live, number, numberUntil, openSettings, openView, paused, settled, useSite, views } from "./harness.mjs";
+import {
+  byId,
+  eventually,
+  live,
+  number,
+  numberUntil,
+  openSettings,
+  openView,
+  paused,
+  settled,
+  test,
+  useSite,
+  views,
+} from "./harness.mjs";
 import { translate } from "./translated.mjs";
 
 const site = useSite();

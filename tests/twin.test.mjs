@@ -1,11 +1,25 @@
 // Twins: a second run beside the first, from the same seed, on the same text and batches, with one thing
 // changed.
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
-  byId, chooseView, eventually, exported, fitsEverywhere, live, number, numberUntil, openView, parameter,
-  paused, settled, stepTo, train, useSite,
+  byId,
+  chooseView,
+  eventually,
+  exported,
+  fitsEverywhere,
+  live,
+  number,
+  numberUntil,
+  openView,
+  parameter,
+  paused,
+  rested,
+  settled,
+  stepTo,
+  test,
+  train,
+  useSite,
 } from "./harness.mjs";
 
 const site = useSite();
@@ -87,8 +101,7 @@ test("a twin with nothing changed is the run again, bit for bit; one learns anot
 
 test("one thing is changed in the twin alone; a link has both, which show one moment and are compared cell by cell", async (t) => {
   const page = await site.open(t, "?chapter=rnn&rnn-hidden=8&view=sum");
-  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
-  await paused(page);
+  await rested(page);
   const alone = page.workers().length;
   const built = await byId(page, "loss-value").innerText();
   await byId(page, "twin-open").click();
@@ -367,8 +380,7 @@ function holdWorkers() {
 
 test("a twin that is added late says so until it has caught up, and the reader keeps the place", async (t) => {
   const page = await site.open(t, "?chapter=rnn&view=sum", { reducedMotion: "reduce" });
-  await numberUntil(page, "loss-step", (step) => step > 0, "above 0");
-  await paused(page);
+  await rested(page);
   const story = byId(page, "story");
   const line = story.getByText("Imagine reading with one small index card", { exact: false }).first();
   await line.evaluate((element) => element.scrollIntoView({ block: "start" }));

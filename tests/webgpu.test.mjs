@@ -1,7 +1,6 @@
 // The WebGPU engine on the software adapter: right numbers, very slowly. That a model in training moves to it,
 // with its moments, is tested with the runs that have some (`run_folder.test.mjs`).
 import assert from "node:assert/strict";
-import { test } from "./harness.mjs";
 
 import {
   asNumber,
@@ -14,6 +13,7 @@ import {
   numberUntil,
   openSettings,
   parameter,
+  test,
   useSite,
 } from "./harness.mjs";
 

@@ -53,12 +53,12 @@ pub fn word_columns(word: &str) -> f64 {
     0.75 * word.len() as f64
 }
 
-/// What a person listening hears, and the tooltip shows: `space`, `line break`, `k`.
+/// What a person listening hears, and the tooltip shows: `space`, `new line`, `k`.
 pub fn spoken(token: &str) -> String {
     match token {
         UNKNOWN => "unknown character, never seen in the text".into(),
         " " => "space".into(),
-        "\n" => "line break".into(),
+        "\n" => "new line".into(),
         "\t" => "tab".into(),
         other => other.into(),
     }

@@ -113,7 +113,7 @@ pub const SCRIPT: Script = Script {
             text: "@ figure-position-scores\n\n\
                    Rotary encoding turns [queries](query) and [keys](key) by their positions, so the score of \
                    two symbols depends only on their distance. ALiBi lowers a score with each step \
-                   of distance. Now the models start over, and count from the end.\n\n\
+                   of distance. Here the models count from the end instead.\n\n\
                    ! Look along a diagonal: are the scores the same? Then train: [which models learn it](@models)?\n\n\
                    + Why only the distance?\n\n\
                    Does a word matter because it is word number 412, or because it came right before? Rotary and \
