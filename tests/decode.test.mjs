@@ -15,7 +15,6 @@ import {
   numberUntil,
   openSettings,
   parameter,
-  paused,
   settled,
   staysFree,
   test,
