@@ -4,6 +4,7 @@ use std::{
     cell::RefCell,
     collections::VecDeque,
     future::poll_fn,
+    ops::Range,
     rc::Rc,
     task::{Poll, Waker},
 };
@@ -276,18 +277,23 @@ fn read_port(message: &MessageEvent) -> Option<Incoming> {
     Some(Incoming::Port(number as u32, port))
 }
 
+/// Sizes of buffers that the page gets back for its next message: the pieces of a model that is opened come by
+/// the hundred, and all of their buffers would wait for the collector.
+const GIVEN_BACK: Range<u32> = 1 << 18..1 << 22;
+
 /// What the page said to a session. Anything that is not bytes becomes an empty message, which is
 /// refused like any other unreadable one.
 fn read_page(room: Room, message: &MessageEvent) -> Incoming {
-    let data = message.data().dyn_into::<Uint8Array>();
-    let read = |bytes: Uint8Array| {
-        let read = bytes.to_vec();
-        // Frees it now: while a large model comes, tens of megabytes would wait for the collector. A browser
-        // that is too old for this collects it later.
-        let _ = bytes.buffer().transfer_with_length(0);
-        read
+    let Ok(bytes) = message.data().dyn_into::<Uint8Array>() else {
+        return Incoming::Page(room, Vec::new());
     };
-    Incoming::Page(room, data.map(read).unwrap_or_default())
+    let read = bytes.to_vec();
+    let buffer = bytes.buffer();
+    if room == FIRST && GIVEN_BACK.contains(&buffer.byte_length()) {
+        // What came can always go back.
+        let _ = scope().post_message_with_transfer(&buffer, &Array::of1(&buffer));
+    }
+    Incoming::Page(room, read)
 }
 
 fn read_parcel(data: &JsValue) -> Option<Parcel> {

@@ -227,32 +227,10 @@ impl Gpt {
 
     /// The same, and the residual stream after the last block, `[batch, T, width]`.
     pub(crate) fn weights_and_stream(&self, tokens: Tensor<2, Int>) -> (Vec<Tensor<4>>, Tensor<3>) {
-        self.of_attention(tokens, |attention| attention.weights)
-    }
-
-    /// How a block, counted from 0, attends, and by which rules; `None` if the model has no such block, or it
-    /// has no attention. What comes after it is not computed.
-    ///
-    /// # Shapes
-    ///
-    /// - tokens: `[batch, T]`
-    ///
-    /// # Panics
-    ///
-    /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
-    pub(crate) fn attention_of(
-        &self,
-        tokens: Tensor<2, Int>,
-        block: usize,
-    ) -> Option<(AttentionTrace, AttentionRules)> {
-        let (asked, before) = self.blocks.get(..=block)?.split_last()?;
-        let [_, length] = tokens.dims();
-        let rules = self.attention_rules(length);
-        let stream = before.iter().fold(self.embed(tokens, &Dropout::off()), |stream, block| {
-            block.forward(stream, &rules, &Dropout::off())
-        });
-        let attention = asked.forward_traced(stream, &rules, &Dropout::off()).attention?;
-        Some((attention, rules))
+        let mut weights = Vec::with_capacity(self.blocks.len());
+        let take = &mut |attention: AttentionTrace| weights.push(attention.weights);
+        let stream = self.attend(tokens, &self.blocks, take);
+        (weights, stream)
     }
 
     /// The keys and values of `tokens`, which stand at the beginning: one entry for each block that has
@@ -266,26 +244,50 @@ impl Gpt {
     ///
     /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
     pub fn cache(&self, tokens: Tensor<2, Int>) -> Vec<KeysAndValues> {
-        self.of_attention(tokens, |attention| [attention.keys, attention.values]).0
+        let mut cache = Vec::with_capacity(self.blocks.len());
+        let take = &mut |attention: AttentionTrace| cache.push([attention.keys, attention.values]);
+        self.attend(tokens, &self.blocks, take);
+        cache
     }
 
-    /// What `read` takes from each block that has attention, and the stream after the last. The rest of a
-    /// block's trace is dropped before the next runs, so that all of them are never in memory at once.
-    fn of_attention<T>(
+    /// How a block, counted from 0, attends; `None` if the model has no such block, or it has no attention.
+    /// What comes after it is not computed.
+    ///
+    /// # Shapes
+    ///
+    /// - tokens: `[batch, T]`
+    ///
+    /// # Panics
+    ///
+    /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
+    pub(crate) fn attention_of(
         &self,
         tokens: Tensor<2, Int>,
-        read: impl Fn(AttentionTrace) -> T,
-    ) -> (Vec<T>, Tensor<3>) {
+        block: usize,
+    ) -> Option<AttentionTrace> {
+        let mut last = None;
+        self.attend(tokens, self.blocks.get(..=block)?, &mut |attention| last = Some(attention));
+        last.filter(|_| self.blocks[block].attention.is_some())
+    }
+
+    /// Has `take` take what it needs from each of these blocks that has attention, and returns the stream after
+    /// the last. The rest of a block's trace is dropped before the next runs, so that all of them are never in
+    /// memory at once.
+    fn attend(
+        &self,
+        tokens: Tensor<2, Int>,
+        blocks: &[Block],
+        take: &mut dyn FnMut(AttentionTrace),
+    ) -> Tensor<3> {
         let [_, length] = tokens.dims();
         let rules = self.attention_rules(length);
         let mut stream = self.embed(tokens, &Dropout::off());
-        let mut read_of = Vec::with_capacity(self.blocks.len());
-        for block in &self.blocks {
+        for block in blocks {
             let layer = block.forward_traced(stream, &rules, &Dropout::off());
-            read_of.extend(layer.attention.map(&read));
+            layer.attention.into_iter().for_each(&mut *take);
             stream = layer.output;
         }
-        (read_of, stream)
+        stream
     }
 
     /// Logits after one token more, whose position is `first`. Of the tokens before it, the model

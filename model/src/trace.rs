@@ -120,11 +120,12 @@ pub async fn inspect(
 ) -> Result<AttentionRow, TraceError> {
     let tokens = last_tokens(model, tokenizer, text)?.tokens;
     let tensor = token_tensor(&tokens, 1, &model.device());
-    let Some((attention, rules)) = model.attention_of(tensor, layer) else {
+    let Some(attention) = model.attention_of(tensor, layer) else {
         let count = model.blocks.len();
         return Err(TraceError::Row(RowError::Outside { what: "layer", asked: layer, count }));
     };
     let names = as_text(tokenizer, &tokens);
+    let rules = model.attention_rules(tokens.len());
     let row = attention_row(&attention, &rules, [layer, head, query], &names, &names);
     row.await.map_err(TraceError::Row)
 }

@@ -2,7 +2,7 @@
 
 use core::{cell::Cell, ops::Range, time::Duration};
 
-use js_sys::{Array, Promise, Uint8Array};
+use js_sys::{Array, ArrayBuffer, Promise, Reflect, Uint8Array};
 use leptos::{html, prelude::*, task::spawn_local};
 use serde_json::Value;
 use unroll_model_file::{Outgoing, is_gpt2};
@@ -10,9 +10,9 @@ use unroll_protocol::{
     Command, Link, Packed, StudyCheckpoint, StudySpec, TokenizerFile, Tokens,
     link::{Chapter, Corpus},
 };
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{Blob, BlobPropertyBag, File};
+use web_sys::{Blob, BlobPropertyBag, File, ReadableStreamByobReader};
 
 use super::{
     MODEL,
@@ -576,15 +576,48 @@ pub async fn pour(
     Ok(())
 }
 
+/// Most bytes that are read from a file at a time.
+const AT_ONCE: u32 = 1 << 20;
+
+thread_local! {
+    /// What files are read into. In buffers of their own, hundreds of megabytes of a large file would wait
+    /// for the collector.
+    static BUFFER: Cell<Option<ArrayBuffer>> = const { Cell::new(None) };
+}
+
 /// Bytes of a file. What can't be read is as good as a file that ends there.
 pub async fn bytes(file: &Blob, from: f64, to: f64) -> Result<Vec<u8>, Refusal> {
     let slice = file.slice_with_f64_and_f64(from, to).map_err(|_| Refusal::Truncated)?;
-    let buffer = JsFuture::from(slice.array_buffer()).await.map_err(|_| Refusal::Truncated)?;
-    let bytes = Uint8Array::new(&buffer);
-    let read = bytes.to_vec();
-    // Frees it now, where the browser can: of a large file, tens of megabytes would wait for the collector.
-    let _ = bytes.buffer().transfer_with_length(0);
-    Ok(read)
+    let read = match ReadableStreamByobReader::new(&slice.stream()) {
+        Ok(reader) => streamed(&reader, slice.size() as usize).await,
+        // The browser lets no one choose what it reads a file into.
+        Err(_) => {
+            JsFuture::from(slice.array_buffer()).await.map(|all| Uint8Array::new(&all).to_vec())
+        }
+    };
+    read.map_err(|_| Refusal::Truncated)
+}
+
+async fn streamed(reader: &ReadableStreamByobReader, size: usize) -> Result<Vec<u8>, JsValue> {
+    let mut buffer = BUFFER.take().unwrap_or_else(|| ArrayBuffer::new(AT_ONCE));
+    let (mut bytes, mut filled) = (vec![0; size], 0);
+    while filled < size {
+        let room = AT_ONCE.min((size - filled) as u32);
+        let room = Uint8Array::new_with_byte_offset_and_length(&buffer, 0, room);
+        let read = JsFuture::from(reader.read_with_array_buffer_view(&room)).await?;
+        let part = Reflect::get(&read, &"value".into())?.dyn_into::<Uint8Array>()?;
+        let count = part.length() as usize;
+        if count == 0 {
+            break;
+        }
+        part.copy_to(&mut bytes[filled..filled + count]);
+        filled += count;
+        buffer = part.buffer();
+    }
+    bytes.truncate(filled);
+    BUFFER.set(Some(buffer));
+    JsFuture::from(reader.cancel()).await?;
+    Ok(bytes)
 }
 
 impl Beside {

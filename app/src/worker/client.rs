@@ -1,8 +1,9 @@
 //! One running engine.
 
 use core::cell::Cell;
+use std::rc::Rc;
 
-use js_sys::{Array, Reflect, Uint8Array};
+use js_sys::{Array, ArrayBuffer, Reflect, Uint8Array};
 use unroll_protocol::{Command, Event, wire};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use web_sys::{
@@ -62,6 +63,8 @@ pub(super) fn next_number() -> u32 {
 pub struct EngineClient {
     number: u32,
     worker: Worker,
+    /// The buffer of a large message that the engine has read and given back.
+    spare: Rc<Cell<Option<ArrayBuffer>>>,
     _on_message: Closure<dyn FnMut(MessageEvent)>,
     _on_error: Closure<dyn FnMut(ErrorEvent)>,
 }
@@ -83,10 +86,14 @@ impl EngineClient {
             }
             Incoming::Event(_) => receive(number, incoming),
         };
+        let spare = Rc::<Cell<Option<ArrayBuffer>>>::default();
         let on_message = {
-            let receive = receive.clone();
+            let (receive, spare) = (receive.clone(), Rc::clone(&spare));
             Closure::<dyn FnMut(MessageEvent)>::new(move |message: MessageEvent| {
-                receive(read(&message.data()));
+                match message.data().dyn_into() {
+                    Ok(buffer) => spare.set(Some(buffer)),
+                    Err(data) => receive(read(&data)),
+                }
             })
         };
         let on_error = Closure::<dyn FnMut(ErrorEvent)>::new(move |error: ErrorEvent| {
@@ -96,7 +103,7 @@ impl EngineClient {
         });
         worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-        Ok(Self { number, worker, _on_message: on_message, _on_error: on_error })
+        Ok(Self { number, worker, spare, _on_message: on_message, _on_error: on_error })
     }
 
     /// Tells what this engine says from the last words of another.
@@ -106,8 +113,13 @@ impl EngineClient {
 
     /// Sends a command; its bytes are transferred, not copied.
     pub fn send(&self, command: &Command) {
-        let bytes = Uint8Array::from(wire::encode(command).as_slice());
-        let transfer = Array::of1(&bytes.buffer());
+        let encoded = wire::encode(command);
+        let size = encoded.len() as u32;
+        let spare = self.spare.take().filter(|spare| spare.byte_length() >= size);
+        let buffer = spare.unwrap_or_else(|| ArrayBuffer::new(size));
+        let bytes = Uint8Array::new_with_byte_offset_and_length(&buffer, 0, size);
+        bytes.copy_from(&encoded);
+        let transfer = Array::of1(&buffer);
         // Fails only for what can't be cloned or transferred; a fresh buffer always can.
         let _ = self.worker.post_message_with_transfer(&bytes, &transfer);
     }
