@@ -63,6 +63,8 @@ pub struct Run {
     pub cannot: Signal<Option<&'static str>>,
     /// Which moment is looked at, and which can be.
     pub questions: Questions,
+    /// Up to which step the page takes a model's first steps by itself, while it does.
+    pub warms: Memo<Option<u32>>,
     /// What the learner has just asked for, while the engine has not answered.
     pub wanted: RwSignal<Option<RunState>>,
     order: Callback<Order>,
@@ -228,6 +230,14 @@ impl Run {
             None => doubt.stop(),
         });
         let state = Signal::derive(move || wanted.get().unwrap_or_else(|| told.get()));
+        let store = expect_context::<Store>();
+        let warms = memo(move || {
+            let goal = questions.goal.get();
+            // What a link asks for is not the page's own wish.
+            let is_asked = || store.link.with_untracked(|link| link.step > 0);
+            let leads = state.get() == RunState::Running && goal > step.get() && !is_asked();
+            leads.then_some(goal)
+        });
         Self {
             told,
             state,
@@ -240,9 +250,16 @@ impl Run {
             idle,
             cannot,
             questions,
+            warms,
             wanted,
             order,
         }
+    }
+
+    /// Whether the next press pauses. Who is asked to press Train while the page takes the first steps by itself
+    /// finds that button, and trains beyond them.
+    pub fn would_pause(self) -> bool {
+        self.is_running() && self.warms.get().is_none()
     }
 
     pub fn is_running(self) -> bool {
@@ -254,9 +271,9 @@ impl Run {
         if self.idle.get_untracked().is_some() {
             return;
         }
-        let (state, order) = match self.state.get_untracked() {
-            RunState::Running => (RunState::Paused, Order::Pause),
-            RunState::Paused => (RunState::Running, Order::Train),
+        let (state, order) = match untrack(|| self.would_pause()) {
+            true => (RunState::Paused, Order::Pause),
+            false => (RunState::Running, Order::Train),
         };
         self.wanted.set(Some(state));
         self.order.run(order);

@@ -121,7 +121,8 @@ pub fn scrub() -> AnyView {
         {move || is_led.get().then(|| {
             let to = grouped(goal.get().into());
             let (class, said) = match store.link.with_untracked(|link| link.step) {
-                0 => ("time-goal time-led", format!("Taking the first {to} steps for you…")),
+                // The count beside the curve shows it.
+                0 => ("visually-hidden", format!("Taking the first {to} steps for you…")),
                 _ => ("time-goal", format!("Training to step {to}, as the link asks.")),
             };
             view! { <p class=class role="status" data-testid="time-goal">{said}</p> }

@@ -118,7 +118,9 @@ pub fn use_beats(store: Store, sets: Vec<Option<SetStage>>) -> Beats {
     match store.take_way() {
         Some(Way::Address(given)) => {
             // An address that says more than the chapter, but names no beat, opens the chapter's own view.
-            let says_more = given.iter().any(|given| !BARE.contains(&given.as_str()));
+            let names_beat = given.iter().any(|given| given == "idea");
+            let says_more =
+                !names_beat && given.iter().any(|given| !BARE.contains(&given.as_str()));
             beats.begin(&link, |name| {
                 (name == VIEW && link.idea == 0 && says_more)
                     || given.iter().any(|given| given == name)

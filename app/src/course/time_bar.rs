@@ -47,7 +47,7 @@ pub fn TimeBar(run: Run) -> impl IntoView {
     };
     // `aria-disabled`, not `disabled`: the focus stays when an engine is replaced.
     let disabled = move || run.idle.get().is_some().then_some("true");
-    let label = move || if run.is_running() { "Pause" } else { "Train" };
+    let label = move || if run.would_pause() { "Pause" } else { "Train" };
     let is_first =
         memo(move || run.step.get() == 0 && !run.is_running() && run.cannot.get().is_none());
     let is_named = memo(move || run.cannot.get().is_none());
@@ -103,7 +103,7 @@ pub fn TimeBar(run: Run) -> impl IntoView {
                 title=move || run.idle.get().unwrap_or_else(|| format!("{} (Space)", label()))
                 on:click=move |_| run.toggle()>
                 <svg viewBox="0 0 16 16" aria-hidden="true">
-                    {move || if run.is_running() {
+                    {move || if run.would_pause() {
                         view! { <path d="M3 2h4v12H3zM9 2h4v12H9z"/> }
                     } else {
                         view! { <path d="M4 1.5v13l10-6.5z"/> }
@@ -125,16 +125,17 @@ pub fn TimeBar(run: Run) -> impl IntoView {
                         {move || at().map(|_| " of ")}
                         <strong data-testid="loss-step">{move || grouped(run.step.get().into())}</strong>
                     </span>
-                    {move || match (at(), run.step.get()) {
-                        (Some(_), _) => "",
-                        (None, 1) => " step",
-                        (None, _) => " steps",
+                    {move || match (at(), run.warms.get(), run.step.get()) {
+                        (Some(_), ..) => String::new(),
+                        (None, Some(goal), _) => format!(" of {} steps", grouped(goal.into())),
+                        (None, None, 1) => " step".to_owned(),
+                        (None, None, _) => " steps".to_owned(),
                     }}
                     <span class="time-pace" title="Milliseconds per training step">
                         <span data-testid="step-time">{pace}</span>" ms/step"
                     </span>
                 </p>
-                <p class="time-readings">
+                <p class="time-readings" title="As last measured, without averaging">
                     {move || names.get().into_iter().enumerate().map(|(i, name)| reading(i, name)).collect_view()}
                 </p>
             </div>
@@ -215,8 +216,10 @@ fn Track(run: Run) -> impl IntoView {
             {move || empty.get().then(|| view! {
                 <p class="time-empty">
                     {move || match run.cannot.get() {
-                        Some(reason) => view! { <span>{reason}</span> }.into_any(),
-                        None => view! { <span>"Untrained. "</span><span>"Press Train and watch its loss fall."</span> }.into_any(),
+                        Some(reason) => Some(view! { <span>{reason}</span> }.into_any()),
+                        // It has no model yet, or takes its first steps by itself.
+                        None if run.idle.get().is_some() || run.questions.goal.get() > 0 => None,
+                        None => Some(view! { <span>"Untrained. "</span><span>"Press Train and watch its loss fall."</span> }.into_any()),
                     }}
                 </p>
             })}
