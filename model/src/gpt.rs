@@ -190,8 +190,9 @@ impl Gpt {
         GptTrace { tokens, positions, embeddings, layers, rules, final_norm, logits }
     }
 
-    /// The residual stream before the first block and after each of them, each `[batch, T, width]`. What
-    /// [`forward_traced`](Self::forward_traced) tells of it, but the large product with the unembedding is left out.
+    /// The attention weights of each block that has attention, `[batch, heads, T, T]`, and the residual stream
+    /// before the first block and after each of them, `[batch, T, width]`. What
+    /// [`forward_traced`](Self::forward_traced) tells of them, without the rest.
     ///
     /// # Shapes
     ///
@@ -200,37 +201,14 @@ impl Gpt {
     /// # Panics
     ///
     /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
-    pub fn streams(&self, tokens: Tensor<2, Int>) -> Vec<Tensor<3>> {
-        let [_, length] = tokens.dims();
-        let rules = self.attention_rules(length);
-        let mut stream = self.embed(tokens, &Dropout::off());
-        let mut streams = vec![stream.clone()];
-        for block in &self.blocks {
-            stream = block.forward(stream, &rules, &Dropout::off());
-            streams.push(stream.clone());
-        }
-        streams
-    }
-
-    /// The attention weights of each block that has attention, `[batch, heads, T, T]`, likewise.
-    ///
-    /// # Shapes
-    ///
-    /// - tokens: `[batch, T]`
-    ///
-    /// # Panics
-    ///
-    /// Panics if T is longer than [`most_tokens`](Self::most_tokens).
-    pub fn attention_weights(&self, tokens: Tensor<2, Int>) -> Vec<Tensor<4>> {
-        self.weights_and_stream(tokens).0
-    }
-
-    /// The same, and the residual stream after the last block, `[batch, T, width]`.
-    pub(crate) fn weights_and_stream(&self, tokens: Tensor<2, Int>) -> (Vec<Tensor<4>>, Tensor<3>) {
+    pub(crate) fn weights_and_streams(
+        &self,
+        tokens: Tensor<2, Int>,
+    ) -> (Vec<Tensor<4>>, Vec<Tensor<3>>) {
         let mut weights = Vec::with_capacity(self.blocks.len());
         let take = &mut |attention: AttentionTrace| weights.push(attention.weights);
-        let stream = self.attend(tokens, &self.blocks, take);
-        (weights, stream)
+        let streams = self.attend(tokens, &self.blocks, take);
+        (weights, streams)
     }
 
     /// The keys and values of `tokens`, which stand at the beginning: one entry for each block that has
@@ -270,24 +248,26 @@ impl Gpt {
         last.filter(|_| self.blocks[block].attention.is_some())
     }
 
-    /// Has `take` take what it needs from each of these blocks that has attention, and returns the stream after
-    /// the last. The rest of a block's trace is dropped before the next runs, so that all of them are never in
-    /// memory at once.
+    /// Has `take` take what it needs from each of these blocks that has attention, and returns the stream before
+    /// the first and after each. The rest of a block's trace is dropped before the next runs, so that all of them
+    /// are never in memory at once.
     fn attend(
         &self,
         tokens: Tensor<2, Int>,
         blocks: &[Block],
         take: &mut dyn FnMut(AttentionTrace),
-    ) -> Tensor<3> {
+    ) -> Vec<Tensor<3>> {
         let [_, length] = tokens.dims();
         let rules = self.attention_rules(length);
         let mut stream = self.embed(tokens, &Dropout::off());
+        let mut streams = vec![stream.clone()];
         for block in blocks {
             let layer = block.forward_traced(stream, &rules, &Dropout::off());
             layer.attention.into_iter().for_each(&mut *take);
             stream = layer.output;
+            streams.push(stream.clone());
         }
-        stream
+        streams
     }
 
     /// Logits after one token more, whose position is `first`. Of the tokens before it, the model

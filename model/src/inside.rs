@@ -1,4 +1,4 @@
-//! The inside of a model: what its heads look at, how alike its positions are, and one text's stream in place of
+//! The inside of a model: the jobs of its heads, how alike its positions are, and one text's stream in place of
 //! another's.
 
 use core::fmt;
@@ -7,11 +7,10 @@ use burn::tensor::{Tensor, activation::softmax};
 use unroll_protocol::{
     Array,
     architecture::MaskKind,
-    gpt::{Alike, HEAD_JOBS, Habits, HeadScores, MOST_PATCHED, MOST_POSITIONS, Patched},
+    gpt::{Alike, HEAD_JOBS, HeadScores, MOST_PATCHED, MOST_POSITIONS, Patched},
 };
 
 use crate::{
-    attention::{head_statistics, statistics_of},
     data::token_tensor,
     dropout::Dropout,
     gpt::Gpt,
@@ -19,7 +18,7 @@ use crate::{
     random::{Purpose, below, stream},
     read::{ReadError, read_all},
     tokenizer::Tokenizer,
-    trace::{TraceError, as_text, last_tokens},
+    trace::{TraceError, as_text},
 };
 
 /// The most tokens that are repeated for [`head_scores`].
@@ -69,9 +68,10 @@ pub async fn head_scores_on(
     if count < 2 {
         return Err(TraceError::ShortContext);
     }
-    let (weights, stream) = model.weights_and_stream(token_tensor(&tokens, 1, &model.device()));
+    let (weights, streams) = model.weights_and_streams(token_tensor(&tokens, 1, &model.device()));
+    let last = streams.last().expect("one for the embeddings").clone();
     let targets = token_tensor(&tokens[1..], 1, &model.device());
-    let losses = cross_entropy_each(model.logits(stream.narrow(1, 0, length - 1)), targets);
+    let losses = cross_entropy_each(model.logits(last.narrow(1, 0, length - 1)), targets);
     let (layers, heads) = (weights.len(), model.heads());
     let mut tensors = vec![losses.reshape([-1])];
     tensors.extend((layers > 0).then(|| Tensor::cat(weights, 0).reshape([-1])));
@@ -105,28 +105,6 @@ pub async fn head_scores_on(
             values: scores.collect(),
         },
         losses: [mean(&losses[..count]), mean(&losses[count + 1..])],
-    })
-}
-
-/// What each head does with the last tokens of `text`, in numbers.
-///
-/// # Errors
-///
-/// Where there is no text, or the device returns nothing.
-pub async fn habits(model: &Gpt, tokenizer: &Tokenizer, text: &str) -> Result<Habits, TraceError> {
-    let tokens = last_tokens(model, tokenizer, text)?.tokens;
-    let mut statistics = Vec::new();
-    // The first query has nothing to choose from.
-    if tokens.len() > 1 {
-        let weights = model.attention_weights(token_tensor(&tokens, 1, &model.device()));
-        let each = weights.into_iter().map(|weights| head_statistics(weights).reshape([-1]));
-        statistics = statistics_of(&read_all(each).await.map_err(TraceError::Read)?.concat());
-    }
-    Ok(Habits {
-        tokens: tokens.len() as u32,
-        layers: model.blocks.len() as u32,
-        heads: model.heads() as u32,
-        statistics,
     })
 }
 

@@ -22,7 +22,6 @@ mod fused;
 mod given;
 mod gpt;
 mod inside;
-mod lens;
 mod loss;
 mod norm;
 mod optimizer;
@@ -31,6 +30,7 @@ mod pass;
 mod position;
 mod random;
 mod read;
+mod reading;
 mod recurrent;
 mod sample;
 mod self_check;
@@ -56,8 +56,7 @@ pub use feed_forward::{FeedForward, FeedForwardConfig, activate};
 pub use fused::gelu;
 pub use given::{Filling, Given, GivenError};
 pub use gpt::{Gpt, GptConfig, GptRow, GptTrace, KeysAndValues};
-pub use inside::{PatchError, habits, head_scores, head_scores_on, patch, positions};
-pub use lens::Streams;
+pub use inside::{PatchError, head_scores, head_scores_on, patch, positions};
 pub use loss::{cross_entropy, cross_entropy_each, masked_accuracy, masked_cross_entropy};
 pub use norm::{
     BatchNorm, BatchOfOne, LayerNorm, NORM_EPSILON, Norm, NormTrace, RunningStatistics,
@@ -88,7 +87,7 @@ pub use tasks::{
 pub use tokenizer::{
     CharTokenizer, GivenTokens, NoTokenizer, Sentence, Tokenizer, UNKNOWN, VocabularyError,
 };
-pub use trace::{TraceError, inspect, keep_likeliest, trace};
+pub use trace::{Reading, TraceError, inspect, keep_likeliest, trace};
 pub use training::{
     BuildError, CheckpointError, Evaluation, EvaluationSlice, Shard, ShardPass, ShardSlice, Slice,
     Snapshot, StepGradients, Trainer,

@@ -40,43 +40,81 @@ impl fmt::Display for TraceError {
 
 impl std::error::Error for TraceError {}
 
-/// Runs the last characters of `text` that fit the context through `model`.
+/// One forward pass of a model over the last tokens of a text that fit its context. Several questions about the
+/// text can be answered from it.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    pub(crate) read: Read,
+    /// Of each block that has attention, `[1, heads, T, T]`.
+    pub(crate) weights: Vec<Tensor<4>>,
+    /// Before the first block and after each of them, `[1, T, width]`.
+    pub(crate) streams: Vec<Tensor<3>>,
+}
+
+impl Reading {
+    /// # Errors
+    ///
+    /// Where there is no text.
+    pub fn of(model: &Gpt, tokenizer: &Tokenizer, text: &str) -> Result<Self, TraceError> {
+        let read = last_tokens(model, tokenizer, text)?;
+        let (weights, streams) =
+            model.weights_and_streams(token_tensor(&read.tokens, 1, &model.device()));
+        Ok(Self { read, weights, streams })
+    }
+
+    /// What `model`, whose reading it is, computes, as plain numbers. `step` is copied to the trace.
+    ///
+    /// # Errors
+    ///
+    /// Where the device returns nothing.
+    pub async fn trace(
+        &self,
+        model: &Gpt,
+        tokenizer: &Tokenizer,
+        step: u32,
+    ) -> Result<Trace, TraceError> {
+        let Read { ref tokens, ref starts, dropped } = self.read;
+        let (length, vocabulary) = (tokens.len(), tokenizer.len());
+        let last = self.streams.last().expect("one for the embeddings").clone();
+        let mask = model.mask(length);
+        // Blocks may have no attention at all.
+        let layers = self.weights.len();
+        let heads = self.weights.first().map_or(0, |weights| weights.dims()[1]);
+        let mut tensors = vec![softmax(model.logits(last), 2).reshape([-1])];
+        tensors.extend((layers > 0).then(|| Tensor::cat(self.weights.clone(), 0).reshape([-1])));
+        let read = read_all(tensors).await;
+        let mut read = read.map_err(TraceError::Read)?.into_iter();
+        let mut array = |shape: &[usize]| Array {
+            shape: shape.iter().map(|&size| size as u32).collect(),
+            values: read.next().unwrap_or_default(),
+        };
+        let probabilities = array(&[length, vocabulary]);
+        Ok(Trace {
+            step,
+            tokens: as_text(tokenizer, tokens),
+            places: tokens.clone(),
+            starts: starts.clone(),
+            dropped,
+            vocabulary: tokenizer.vocabulary(),
+            mask: (0..length).flat_map(|query| mask.row(query).to_vec()).collect(),
+            weights: array(&[layers, heads, length, length]),
+            probabilities,
+        })
+    }
+}
+
+/// A [`Reading`] of `text` as plain numbers. `step` is copied to the trace.
 ///
-/// `step` is copied to the trace.
+/// # Errors
+///
+/// Where there is no text, or the device returns nothing.
 pub async fn trace(
     model: &Gpt,
     tokenizer: &Tokenizer,
     text: &str,
     step: u32,
 ) -> Result<Trace, TraceError> {
-    let Read { tokens, starts, dropped } = last_tokens(model, tokenizer, text)?;
-    let (length, vocabulary) = (tokens.len(), tokenizer.len());
-
-    let (weights, stream) = model.weights_and_stream(token_tensor(&tokens, 1, &model.device()));
-    let mask = model.mask(length);
-    // Blocks may have no attention at all.
-    let layers = weights.len();
-    let heads = weights.first().map_or(0, |weights| weights.dims()[1]);
-    let mut tensors = vec![softmax(model.logits(stream), 2).reshape([-1])];
-    tensors.extend((layers > 0).then(|| Tensor::cat(weights, 0).reshape([-1])));
-    let read = read_all(tensors).await;
-    let mut read = read.map_err(TraceError::Read)?.into_iter();
-    let mut array = |shape: &[usize]| Array {
-        shape: shape.iter().map(|&size| size as u32).collect(),
-        values: read.next().unwrap_or_default(),
-    };
-    let probabilities = array(&[length, vocabulary]);
-    Ok(Trace {
-        step,
-        tokens: as_text(tokenizer, &tokens),
-        places: tokens,
-        starts,
-        dropped,
-        vocabulary: tokenizer.vocabulary(),
-        mask: (0..length).flat_map(|query| mask.row(query).to_vec()).collect(),
-        weights: array(&[layers, heads, length, length]),
-        probabilities,
-    })
+    Reading::of(model, tokenizer, text)?.trace(model, tokenizer, step).await
 }
 
 /// Of a large vocabulary, how many of the likeliest tokens are told for each position.
@@ -131,6 +169,7 @@ pub async fn inspect(
 }
 
 /// What a model reads of a text.
+#[derive(Clone, Debug)]
 pub(crate) struct Read {
     pub tokens: Vec<u32>,
     /// See [`Sentence::starts`](crate::tokenizer::Sentence).

@@ -110,7 +110,7 @@ mod tests {
     use burn::tensor::Device;
     use serde::Deserialize;
     use serde_json::{Value, json};
-    use unroll_model::{Filling, Generator, Given, PatchError, Streams, read_all, token_tensor};
+    use unroll_model::{Filling, Generator, Given, PatchError, Reading, read_all, token_tensor};
     use unroll_protocol::{
         SampleSpec, Sampling, TokenizerFile,
         gpt::{HEAD_JOBS, Lens, Place},
@@ -222,13 +222,13 @@ mod tests {
         let (given, expected) = (opened(FILE, &beside()), expected());
         let (model, tokenizer) = (&given.model, &given.tokenizer);
         let lens = |text: &str, range: [u32; 2]| -> Lens {
-            let streams = Streams::of(model, tokenizer, text).unwrap();
-            pollster::block_on(streams.lens(model, tokenizer, range)).unwrap()
+            let reading = Reading::of(model, tokenizer, text).unwrap();
+            pollster::block_on(reading.lens(model, tokenizer, range)).unwrap()
         };
         // In three parts, of which the last is shorter than it was asked for.
-        let streams = Streams::of(model, tokenizer, &expected.text).unwrap();
+        let reading = Reading::of(model, tokenizer, &expected.text).unwrap();
         let parts = [[0, 1], [1, 15], [16, 8]]
-            .map(|range| pollster::block_on(streams.lens(model, tokenizer, range)).unwrap());
+            .map(|range| pollster::block_on(reading.lens(model, tokenizer, range)).unwrap());
         let shapes = parts.each_ref().map(|part| (part.from, part.shares.shape.clone()));
         assert_eq!(shapes, [(0, vec![3, 1]), (1, vec![3, 15]), (16, vec![3, 7])]);
         for part in &parts {
@@ -268,8 +268,8 @@ mod tests {
     fn heads_have_the_same_habits() {
         let (given, expected) = (opened(FILE, &beside()), expected());
         let habits = |text: &str| {
-            let habits = unroll_model::habits(&given.model, &given.tokenizer, text);
-            pollster::block_on(habits).unwrap()
+            let reading = Reading::of(&given.model, &given.tokenizer, text).unwrap();
+            pollster::block_on(reading.habits(&given.model)).unwrap()
         };
         let found = habits(&expected.text);
         assert_eq!((found.tokens, found.layers, found.heads), (23, 2, 4));

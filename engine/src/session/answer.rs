@@ -3,7 +3,7 @@
 use core::{cell::RefCell, pin::Pin};
 
 use unroll_model::{
-    Gpt, Streams, Tokenizer, Trainer, keep_likeliest, named_parameters, read_parameters,
+    Gpt, Reading, Tokenizer, Trainer, keep_likeliest, named_parameters, read_parameters,
 };
 use unroll_protocol::{
     Ask, LabQuestion, Packed, Trace,
@@ -39,9 +39,9 @@ pub enum Whose<'a, G> {
     Given(G, &'a LastRead),
 }
 
-/// The text that a given model read last for [`gpt::Question::Lens`], without which heads, and its streams. The
-/// question is asked part by part, and reading the text again for each would take longer than the part itself.
-pub type LastRead = RefCell<Option<(String, Vec<HeadAt>, Streams)>>;
+/// The text that a given model read last, without which heads, and what it computed: a large model takes long
+/// to read, and several questions are asked about each text.
+pub type LastRead = RefCell<Option<(String, Vec<HeadAt>, Reading)>>;
 
 impl<'a, G: Marker> Asked<'a, G> {
     /// The model as it is, or as it was at the kept moment nearest to step `at`, without the heads that are
@@ -65,6 +65,24 @@ impl<'a, G: Marker> Asked<'a, G> {
         };
         Some(Self { model: model.without_heads(off), off, step, tokenizer, whose })
     }
+
+    /// The model's reading of a text: the last one, if it is that of this text.
+    fn reading(&self, text: &str) -> Result<Reading, String> {
+        if let Whose::Given(_, last_read) = self.whose
+            && let Some((of, without, reading)) = last_read.take()
+            && of == text
+            && without == self.off
+        {
+            return Ok(reading);
+        }
+        Reading::of(&self.model, self.tokenizer, text).map_err(said)
+    }
+
+    fn keep(&self, text: &str, reading: Reading) {
+        if let Whose::Given(_, last_read) = self.whose {
+            last_read.replace(Some((text.to_owned(), self.off.to_vec(), reading)));
+        }
+    }
 }
 
 /// The answer to a question about the lab's model.
@@ -83,8 +101,10 @@ pub(super) async fn answer<G: Marker>(
     };
     let answer = match question {
         gpt::Question::Trace(question) => {
-            let trace = unroll_model::trace(model, tokenizer, &question.text, step);
+            let reading = subject.reading(&question.text)?;
+            let trace = reading.trace(model, tokenizer, step);
             let mut trace = trace.await.map_err(said)?;
+            subject.keep(&question.text, reading);
             if let Whose::Given(..) = whose {
                 let Trace { vocabulary, probabilities, places, .. } = &mut trace;
                 keep_likeliest(vocabulary, probabilities, places);
@@ -151,24 +171,17 @@ fn look_inside<'a, G: Marker>(
     subject: &'a Asked<'_, G>,
     question: gpt::Question,
 ) -> Result<Answering<'a>, String> {
-    let (Some(_), Whose::Given(_, last_read)) = (G::marker(), subject.whose) else {
+    let (Some(_), Whose::Given(..)) = (G::marker(), &subject.whose) else {
         return Err(NOT_LOOKED_INTO.to_owned());
     };
-    let Asked { model, off, tokenizer, .. } = subject;
+    let Asked { model, tokenizer, .. } = subject;
     Ok(Box::pin(async move {
         Ok(match question {
             gpt::Question::Lens(question) => {
                 let ask::Lens { ref text, from, count } = question;
-                let is_same = |(of, without, _): &(String, Vec<HeadAt>, Streams)| {
-                    of == text && without == off
-                };
-                let last = last_read.take().filter(is_same).map(|(.., streams)| streams);
-                let streams = match last {
-                    Some(streams) => streams,
-                    None => Streams::of(model, tokenizer, text).map_err(said)?,
-                };
-                let lens = streams.lens(model, tokenizer, [from, count]).await.map_err(said)?;
-                last_read.replace(Some((text.clone(), off.to_vec(), streams)));
+                let reading = subject.reading(text)?;
+                let lens = reading.lens(model, tokenizer, [from, count]).await.map_err(said)?;
+                subject.keep(text, reading);
                 question.answered(&lens)
             }
             gpt::Question::Jobs(question) => {
@@ -176,8 +189,10 @@ fn look_inside<'a, G: Marker>(
                 question.answered(&scores.await.map_err(said)?)
             }
             gpt::Question::Habits(question) => {
-                let habits = unroll_model::habits(model, tokenizer, &question.text);
-                question.answered(&habits.await.map_err(said)?)
+                let reading = subject.reading(&question.text)?;
+                let habits = reading.habits(model).await.map_err(said)?;
+                subject.keep(&question.text, reading);
+                question.answered(&habits)
             }
             gpt::Question::Positions(question) => {
                 question.answered(&unroll_model::positions(model).await.map_err(said)?)

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// So many tokens are read at once: all together would hold the engine up for seconds.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 8;
 
 /// What is read: a sentence, by a model without these heads.
 type About = (String, Vec<HeadAt>);
@@ -352,6 +352,6 @@ mod tests {
             let (shares, finally) = (array.clone(), array);
             columns.put(&Lens { from, best, shares, finally, ..first.clone() });
         }
-        assert_eq!(asked, [[0, 4], [4, 1], [6, 4], [10, 4], [14, 4], [18, 2]]);
+        assert_eq!(asked, [[0, 5], [6, 8], [14, 6]]);
     }
 }
