@@ -67,7 +67,8 @@ pub struct Settings {
     /// Counted from 1, as are the others.
     pub layer: u32,
     pub head: u32,
-    /// The cell whose arithmetic is shown; a query of 0 is none, a key of 0 that with the query's largest share.
+    /// The cell whose arithmetic is shown; a query of 0 is none, a key of 0 leaves it to the page: a
+    /// letter with a large share that is not the query's largest.
     pub query: u32,
     pub key: u32,
     /// Width of the random queries and keys.
@@ -89,8 +90,8 @@ impl Default for Settings {
             memory: Memory::Own,
             layer: 1,
             head: 2,
-            query: 17,
-            key: 11,
+            query: 7,
+            key: 0,
             dimensions: 64,
             draw: 1,
             shuffle: 1,
@@ -122,7 +123,7 @@ pub(crate) const ROWS: &[TableRow] = &[
     plain!(of Qkv, "qkv-query", "Query", qkv.query: Whole, Kind::Whole { min: 0, max: CONTEXT },
         "Row of the cell that is worked out; 0 is none."),
     plain!(of Qkv, "qkv-key", "Key", qkv.key: Whole, Kind::Whole { min: 0, max: CONTEXT },
-        "Its column; 0 is the largest share of the row."),
+        "Its column; 0 is the largest share on a letter that is not the row’s largest."),
     plain!(of Qkv, "qkv-dimensions", "Width dₖ", qkv.dimensions: Whole,
         Kind::Whole { min: 1, max: MOST_DIMENSIONS },
         "How many numbers a random query or key has."),
