@@ -122,6 +122,17 @@ test("any character's row can be had from the list, also without the matrix havi
   await byId(page, "check-bigram-row").waitFor();
 });
 
+test("on a laptop all that is said of a trained row is in sight, and what steps are taken for is told early", async (t) => {
+  const viewport = { width: 1440, height: 900 };
+  const page = await opened(t, "&idea=4", { viewport });
+  await live(page, "bigram-row");
+  await eventually(async () => /Choose any other from the lists/.test(await text(page, "bigram-cut")));
+  const [all, room] = await page.locator(".bigram-row").evaluate((e) => [e.scrollHeight, e.clientHeight]);
+  assert(all <= room + 1, `${all} px in ${room} px`);
+  const first = await opened(t, "", { viewport });
+  assert.match(await text(first, "bigram-second"), /those of a second table/);
+});
+
 test("on a phone a pair is chosen from lists, what it says is in sight, and one box scrolls", async (t) => {
   const viewport = { width: 390, height: 844 };
   const page = await site.open(t, "?chapter=bigram&idea=4&bigram-view=trained", { viewport });

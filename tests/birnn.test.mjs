@@ -57,7 +57,9 @@ test("what lies in the future: forward stays at chance, both ways solves it, a d
   assert.equal(await byId(page, "source-open").count(), 0);
   assert((await right("both")) > 0.95);
   assert(Math.abs((await right("forward")) - 0.25) < 0.05);
-  // The answer lies 3 ahead, the delay is 2.
+  // The answer lies 3 ahead, the delay is 2, which its row says.
+  assert.match(await byId(page, "birnn-score-delayed").textContent(), /^guesses 3 ahead, after reading 2 more: \d+ of \d+ right here$/);
+  assert.match(await byId(page, "birnn-score-forward").textContent(), /^guesses 3 ahead: \d+ of \d+ right here$/);
   assert(Math.abs((await right("delayed")) - 0.25) < 0.05);
   await byId(page, "control-birnn-ahead").press("ArrowLeft");
   await eventually(async () => (await right("delayed")) > 0.95, "2 ahead is within the delay");

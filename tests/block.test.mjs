@@ -61,6 +61,47 @@ async function addsUp(page, terms) {
   near(await shown("block-sum"), await shown("block-logit"), 2e-4, "as written");
 }
 
+test("the chapter opens on a block; each layer says what it adds, as the table does", async (t) => {
+  const page = await fresh(t, "");
+  await page.locator('[data-testid="view-wiring"][aria-selected="true"]').waitFor();
+  await live(page, "block-wiring");
+  const readout = byId(page, "block-wiring-readout");
+  const says = async (text) => {
+    await eventually(async () => text.test(await readout.textContent()), `${text}`);
+    return text.exec(await readout.textContent()).slice(1);
+  };
+  const adds = (name) => new RegExp(`^${name} adds a vector of length (\\d+\\.\\d\\d); then the stream has length (\\d+\\.\\d\\d)\\.$`);
+  await byId(page, "block-wiring-picture").focus();
+  await says(adds("The embedding of ‘.+’"));
+  for (let part = 0; part < 2; part++) await page.keyboard.press("ArrowRight");
+  const [attention] = await says(adds("attention 1"));
+  await page.keyboard.press("End");
+  const [feed, whole] = await says(adds("feed-forward 6"));
+  // Fourteen parts, each added but the token, which the line begins with.
+  const picture = byId(page, "block-wiring-picture");
+  assert.equal(await picture.locator("[data-part]").count(), 14);
+  assert.equal(await picture.locator("text", { hasText: /^\+$/ }).count(), 13);
+  // Without residuals the line goes through the boxes.
+  await choose(page, "block-shown", "cut");
+  await eventually(async () => (await picture.locator("text", { hasText: /^\+$/ }).count()) === 1);
+  await picture.focus();
+  await page.keyboard.press("Home");
+  for (let part = 0; part < 2; part++) await page.keyboard.press("ArrowRight");
+  await says(/^(attention 1) replaces the stream\.$/);
+  await choose(page, "block-shown", "full");
+  await openView(page, "stream");
+  await table(page, "shown", "full");
+  const lengths = await byId(page, "block-contributions").locator("tbody tr > td:nth-child(2)").allTextContents();
+  assert.deepEqual([lengths[2], lengths[13]], [attention, feed]);
+  assert.equal((await byId(page, "block-whole").textContent()).trim(), whole);
+  // A bar begins right after its number.
+  const gap = await byId(page, "block-contributions").evaluate((table) => {
+    const bars = [...table.querySelectorAll(".block-bar i")].map((bar) => bar.getBoundingClientRect().left);
+    return Math.min(...bars) - table.querySelector('[data-testid="block-adds-1"]').getBoundingClientRect().right;
+  });
+  assert(gap >= 0 && gap < 12, `${gap} px between numbers and bars`);
+});
+
 test("each term's size in the stream, and its contributions add up to the chosen logit", async (t) => {
   const page = await fresh(t);
   await live(page, "block-sizes");
@@ -157,6 +198,9 @@ test("without residuals the loss stands and the gradient dies; the terms grow wi
   await cells.focus();
   await page.keyboard.press("End");
   await eventually(async () => /^token, step \d+: length \d/.test(await byId(page, "block-growth-readout").textContent()));
+  // The two layers of a block stand together, as they do in the stream.
+  for (let row = 0; row < 3; row++) await page.keyboard.press("ArrowDown");
+  await eventually(async () => /^feed 1, step \d/.test(await byId(page, "block-growth-readout").textContent()));
   await openView(page, "without");
   await eventually(async () => (await value(page, "block-ratio-cut")) < 0.001);
   const [whole, cut] = await losses(page);
@@ -211,7 +255,7 @@ test("norms, attention or the feed-forward off, and retrained", async (t) => {
 });
 
 test("post-norm: the stream is divided, and its terms still add up", async (t) => {
-  const page = await fresh(t, "&block-norm=post");
+  const page = await fresh(t, "&view=stream&block-norm=post");
   await addsUp(page, 15);
   assert.match(await byId(page, "block-contributions").textContent(), /norms’ offsets β/);
   await byId(page, "block-term-2").click();
@@ -224,10 +268,12 @@ test("feed-forward with ReLU, both GELUs and SoLU, on the live model's neurons",
   const page = await fresh(t, "&block-activation=relu");
   await openView(page, "neurons");
   await live(page, "block-neurons");
-  // One curve for one function: the tanh form only where the layer uses it. The axis reaches where all are 0.
+  // One curve for one function: the tanh form only where the layer uses it. The axis holds the neurons, and little more.
   const names = await byId(page, "block-neurons-readout").locator(".lines-name").allTextContents();
   assert.deepEqual(names, ["ReLU", "GELU", "the 96 neurons"]);
-  assert.equal(await byId(page, "figure-block-neurons").locator('[role="slider"]').getAttribute("aria-valuemin"), "-4");
+  const slider = byId(page, "figure-block-neurons").locator('[role="slider"]');
+  const [from, to] = [Number(await slider.getAttribute("aria-valuemin")), Number(await slider.getAttribute("aria-valuemax"))];
+  assert(from === -to && to >= 0.5 && to < 4 && Number.isInteger(2 * to), `${from} to ${to}`);
   // About half of the sums are negative, and ReLU puts out 0 for them.
   await eventually(async () => (await value(page, "block-off")) > 20);
   // The bend changes beside the figure: GELU lets a little through.
@@ -269,7 +315,7 @@ test("dropout is an ensemble: the mean of sub-networks is nearer than each of th
 });
 
 test("empty sentences, unknown characters and links with nonsense do no harm", async (t) => {
-  const page = await fresh(t, "&block-position=24&block-term=15");
+  const page = await fresh(t, "&view=stream&block-position=24&block-term=15");
   await byId(page, "probe-input").fill("");
   await eventually(async () => /no text to look at/.test(await byId(page, "probe-problem").textContent()));
   for (const text of ["a", "𝄞𝄞𝄞", "a much longer sentence than the model can read at once"]) {
@@ -343,7 +389,12 @@ test("everything can be done by keyboard", async (t) => {
 
 test("every view's tab opens it, and its figures live", async (t) => {
   const page = await fresh(t);
+  // Of one loss alone nothing is said.
+  await openView(page, "without");
+  await live(page, "block-loss");
+  assert.equal((await byId(page, "block-loss-verdict").textContent()).trim(), "");
   for (const [view, figures] of [
+    ["wiring", ["block-wiring"]],
     ["without", ["block-loss", "block-depth"]],
     ["neurons", ["block-neurons"]],
     ["dropout", ["block-ensemble"]],

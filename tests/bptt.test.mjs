@@ -51,6 +51,10 @@ function shares(page) {
     );
 }
 
+/** Waits until the story’s beat says it, its fold included. */
+const beatSays = (page, number, said) =>
+  eventually(async () => said.test(await byId(page, `beat-${number}`).textContent()), `${said}`);
+
 const choose = (page, control, choice) => byId(page, `control-${control}-${choice}`).check();
 
 /** Moves a slider to its least value or so many steps above it. */
@@ -76,7 +80,10 @@ async function saysWhatIsTrue(page, wanted) {
   const [, , product, measured] = rule.match(/\d+\.\d\d/g).map(Number);
   const holds = Math.abs(measured - product) <= 0.05 * product;
   // As written they may be just within it.
-  if (Math.abs(Math.abs(measured - product) - 0.05 * product) > 0.01) assert.match(rule, holds ? /The rule holds here\.$/ : /The rule fails here\.$/);
+  if (Math.abs(Math.abs(measured - product) - 0.05 * product) > 0.01) {
+    const why = measured > product ? /The rule fails here: .* steeper than the mean\.$/ : /The rule fails here: .* flatter than the mean\.$/;
+    assert.match(rule, holds ? /The rule holds here\.$/ : why);
+  }
   assert.match(await byId(page, "bptt-rule").textContent(), /When does this rule hold\?/);
 }
 
@@ -99,6 +106,25 @@ test("the task and a nudge come first, then the RNN’s curve alone, and formula
   assert.equal((await above.allTextContents()).join(" "), read);
   const [last, cells] = [await page.locator(".bptt-letters > .bptt-asked").boundingBox(), await byId(page, "bptt-ripple-cells").boundingBox()];
   assert(Math.abs(last.x + last.width - cells.x - cells.width) < 5, "the last column");
+  // A frame is around it and its squares.
+  const asked = await page.locator(".bptt-question").boundingBox();
+  assert(Math.abs(asked.x - last.x) < 2 && Math.abs(asked.width - last.width) < 2, "the “?” and its column");
+  assert(asked.y <= last.y && Math.abs(asked.y + asked.height - cells.y - cells.height) < 5, "down to the last square");
+  // It opens on an early nudge, whose ripple dies on the way; a late one arrives.
+  await page.getByText("nudge to unit 2 at step 3 of the RNN").first().waitFor();
+  const reaches = byId(page, "bptt-reaches");
+  await reaches.and(page.getByText(/^At the “\?”, the ripple is .+ of the nudge: it does not arrive\.$/)).waitFor();
+  const { scale, values } = await exported(page, "bptt-ripple");
+  assert(Math.abs(Math.log10(scale[0]) + 4) < 1e-6 && Math.abs(scale[1] - 1) < 1e-6, `from ${scale[0]} to ${scale[1]}`);
+  assert(values.flat().every((size) => size === null || size >= 0), "sizes");
+  assert(values.every((unit) => unit.at(-1) < 1e-3), "none of it at the “?”");
+  await drawn(page);
+  await byId(page, "bptt-ripple-cells").focus();
+  await page.keyboard.press("End");
+  for (let step = 32; step > 29; step -= 1) await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Enter");
+  await reaches.and(page.getByText(/^At the “\?”, the ripple is up to .+ the nudge: (faint, but )?it arrives/)).waitFor();
+  await page.locator("#chapter-title").focus();
   for (let beat = 0; beat < 2; beat += 1) await page.keyboard.press("PageDown");
   await live(page, "bptt-norms");
   await eventually(async () => Object.keys(await shares(page)).join() === "RNN");
@@ -329,9 +355,11 @@ test("what the text says of the cell is of the networks with that bias; trained 
   const [said, cell] = [await arrives(), (await shares(page))["LSTM cell"]];
   const name = { thousand: 1e3, million: 1e6, billion: 1e9 }[said.split(" ").at(-1)];
   assert(Math.abs(Number(said.match(/\d+/)[0]) / name / cell - 1) < 0.1, `${said}, and ${cell}`);
+  await byId(page, "figure-bptt-norms").locator(".figure-title", { hasText: "(forget bias 0)" }).waitFor();
   // Another beat has other networks.
   await page.keyboard.press("PageDown");
   await live(page, "bptt-accuracy");
+  await byId(page, "figure-bptt-accuracy").locator(".figure-title", { hasText: "(forget bias 1)" }).waitFor();
   await rested(page, 50);
   assert.equal(await arrives(), said);
   // Guessed before the networks are trained, and answered by them after.
@@ -347,9 +375,14 @@ test("what the text says of the cell is of the networks with that bias; trained 
   assert(await byId(page, "check-bptt-near-option-0").isChecked());
   await submit.click();
   const verdict = byId(page, "check-bptt-near-verdict").and(page.locator('[data-right="true"]'));
-  const answers = (await verdict.textContent()).match(/Right answers at a gap of 30: RNN (\d+)%, LSTM (\d+)%, GRU (\d+)%\./);
+  const answers = (await verdict.textContent()).match(/Right answers at a gap of 30: RNN ([\d.]+)%, LSTM ([\d.]+)%, GRU ([\d.]+)%\./);
   const [rnn, lstm, gru] = answers.slice(1).map(Number);
   t.diagnostic(answers[0]);
+  // The figure and the text read in the same digits.
+  const read = await byId(page, "bptt-accuracy-readout").textContent();
+  assert(answers.slice(1).every((share) => read.includes(`${share}%`)), `${read} ${answers[0]}`);
+  // What came to the letter when these networks were first seen, and now.
+  await beatSays(page, 8, /Measured shares at the letter: RNN .+, LSTM cell .+, GRU .+ at step \d+; RNN .+, GRU .+ at step 1,000\./);
   assert(rnn < 60 && lstm >= 95 && gru >= 95, answers[0]);
   // Live: the curves moved with the training.
   await openView(page, "norms");

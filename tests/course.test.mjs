@@ -246,14 +246,14 @@ test("scrolling by hand moves the beat, and a trained model outlives the story; 
   assert.equal(stage(page), "chapter,rnn", "the beat says the rest");
   const columns = () => byId(page, "rnn-columns").textContent();
   let told;
-  await eventually(async () => /^8 of/.test((told = await columns())), "8 columns");
+  await eventually(async () => /^9 of/.test((told = await columns())), "8 columns and the loop");
   await page.goto(`${site.url}?chapter=rnn&idea=4`);
   await opened(page, "rnn");
   await eventually(async () => (await columns()) === told);
   // What else it says comes after.
   await page.goto(`${site.url}?chapter=rnn&idea=4&rnn-columns=0`);
   await opened(page, "rnn");
-  await eventually(async () => /^0 of/.test(await columns()));
+  await eventually(async () => /^1 of/.test(await columns()));
   await eventually(() => parameter(page, "rnn-columns") === "0");
 
   // What is changed after a click stays until the next.

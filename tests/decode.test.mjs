@@ -278,6 +278,7 @@ test("seven ways go on with the same sentence, and the same link writes the same
   const page = await open(t, "beside", `${SMALL}&step=30&temperature=0.8`);
   await eventually(async () => (await text(page, "decode-step")).includes("step 30"), "of the trained model");
   const ways = await done(page);
+  assert.equal((await text(page, "decode-step")).trim(), "Written after step 30.");
   assert.deepEqual(Object.keys(ways), ["Greedy (0)", "Cool (0.5)", "Unchanged (1)", "Hot (1.6)", "Top k 5", "Top p 0.9", "Yours"]);
   const mean = (rows) => sum(rows.map((row) => row.surprise)) / rows.length;
   assert(mean(ways["Greedy (0)"]) < mean(ways["Unchanged (1)"]), "greedy is less surprising");

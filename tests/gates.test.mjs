@@ -100,12 +100,49 @@ test("each unit's cell state has its own scale, and none is framed before one is
   await eventually(async () => /Framed: unit 4, correlation/.test(await figure.locator(".figure-title").textContent()));
 });
 
-test("the mean of a gate in the text is that of the row on show", async (t) => {
-  const page = await open(t, "&idea=2&gates-shown=f");
+/** Pearson's correlation. */
+function correlation(x, y) {
+  const mean = (values) => values.reduce((a, b) => a + b) / values.length;
+  const [mx, my] = [mean(x), mean(y)];
+  const sum = (f) => x.reduce((all, value, i) => all + f(value - mx, y[i] - my), 0);
+  return sum((a, b) => a * b) / Math.sqrt(sum((a) => a * a) * sum((_, b) => b * b));
+}
+
+test("how a unit follows the line is computed from the row on show, in the title and in the list", async (t) => {
+  const page = await open(t, "&gates-unit=3");
+  const figure = byId(page, "figure-gates-cells");
+  await settled(page);
+  const { axes, values } = await exported(page, "gates-cells");
+  let opened = 0;
+  const depth = axes[1].labels.map((character) => (opened += character === "(" ? 1 : character === ")" ? -1 : 0));
+  const r = (unit) => correlation(values[unit - 1], depth);
+  await whoCounts(page);
+  for (const unit of [3, 1]) {
+    const name = await byId(page, `gates-unit-${unit}`).getAttribute("aria-label");
+    const [here, others] = numbers(name);
+    assert(Math.abs(here - r(unit)) < 0.0006, `${name}: ${r(unit)}`);
+    assert(Math.abs(others) <= 1);
+  }
+  await byId(page, "gates-unit-1").click();
+  await openView(page, "units");
+  await readCell(page, 2, 4);
+  await page.keyboard.press("Enter");
+  await eventually(async () => /Framed: unit 3, correlation of c with depth on this string: /.test(await figure.locator(".figure-title").textContent()));
+  const [said] = numbers(await figure.locator(".figure-title").textContent());
+  assert(Math.abs(said - r(3)) < 0.0006, `${said}: ${r(3)}`);
+});
+
+test("the mean of a gate in the text is that of the row on show, and is said before it is shown", async (t) => {
+  const page = await open(t, "&idea=1");
+  const framed = /The framed row is unit (\d+)\. On this string, the correlation of its c with the bracket depth is −?[\d.]+\d, where 1 is perfect, and its f is ([\d.]+\d) on average\./;
+  const said = async () => (await byId(page, "beat-2").textContent()).match(framed)?.[0];
+  await eventually(async () => (await said()) !== undefined);
+  const before = await said();
+  await byId(page, "beat-2").locator(".beat-title").click();
   await eventually(async () => (await byId(page, "figure-gates-cells").textContent()).startsWith("f, "));
-  const said = () => page.locator(".beat-on").textContent();
-  await eventually(async () => /In this row, f is [\d.]+\d on average/.test(await said()));
-  const [, unit, mean] = (await said()).match(/The framed row is unit (\d+): .* f is ([\d.]+\d) on average/);
+  await settled(page);
+  assert.equal(await said(), before);
+  const [, unit, mean] = before.match(framed);
   const row = (await exported(page, "gates-cells")).values[Number(unit) - 1];
   assert(Math.abs(row.reduce((a, b) => a + b) / row.length - Number(mean)) < 0.0006, `${mean} of ${row}`);
 });
@@ -118,7 +155,7 @@ test("a click opens the full arithmetic, which multiplies out", async (t) => {
   await pinned.waitFor();
   await eventually(() => parameter(page, "gates-unit") === "4" && parameter(page, "gates-at") === "8");
   await eventually(async () =>
-    /^unit 4 at .*\(8\): Correlation with the bracket depth: −?[01]\.\d{3}\. c = f · c before \+ i · g = /.test(await pinned.textContent()),
+    /^unit 4 at .*\(8\): Correlation with the bracket depth on this string: −?[01]\.\d{3}\. c = f · c before \+ i · g = /.test(await pinned.textContent()),
   );
   await byId(page, "gates-to-circuit").click();
   await page.locator('[data-testid="view-circuit"][aria-selected="true"]').waitFor();
@@ -265,7 +302,7 @@ test("a gate held shut changes the predictions at once, by mouse", async (t) => 
   await eventually(async () => /held\. Click it again to let go/.test(await byId(page, "gates-cells-readout").textContent()));
   assert.equal(parameter(page, "gates-forced"), "f:1:0");
   const [, now, asked, was, lossWas, lossNow] = (await outcome(page)).match(
-    /held shut, the right answers are (\d+) of (\d+)\. With nothing held: (?:all )?(\d+)\. The loss goes from ([\d.]+\d) to ([\d.]+\d)/,
+    /held shut, the right answers are (\d+) of (\d+)\. With nothing held: (?:all )?(\d+)\. The loss on this string goes from ([\d.]+\d) to ([\d.]+\d)/,
   );
   assert(Number(now) < Number(was) && Number(was) <= Number(asked));
   assert(Number(lossNow) > Number(lossWas) + 0.2);
@@ -400,7 +437,7 @@ test("the beat on the GRU shows how much stays, and says how the count is kept",
   const page = await open(t, "&idea=6");
   assert(await byId(page, "gates-show-z").isChecked());
   const story = () => byId(page, "beat-6").innerText();
-  await eventually(async () => /In this row, z is 0\.\d+ on average\. So most of its count (is written|stays)/.test(await story()));
+  await eventually(async () => /and its z is 0\.\d+ on average\. So most of its count (is written|stays)/.test(await story()));
 });
 
 test("on a phone nothing slides sideways while gates are held", async (t) => {

@@ -40,12 +40,14 @@ test("a first visit begins with what the untrained model writes; where its heads
   const page = await site.open(t);
   await eventually(async () => (await byId(page, "sample-text").textContent()).length > 100);
   await beat(page).getByText("knows nothing yet").waitFor();
-  // Its heads are there, faint, as they are; nothing else is on show yet, and the tools are out of sight.
-  await page.locator('[data-testid="figure-inside"][data-step="0"]').waitFor();
+  // Its heads are there, and what they show is said; nothing else is on show yet, and the tools are out of sight.
+  const inside = page.locator('[data-testid="figure-inside"][data-step="0"]');
+  await inside.getByText("Untrained: each head looks at all tokens so far about equally.").waitFor();
+  assert(!(await inside.locator('[data-testid="next-token"]').isVisible()));
   assert(!(await byId(page, "heads-enlarge").isVisible()));
   assert(!(await byId(page, "control-temperature").isVisible()));
   const faint = (selector) => page.locator(selector).first().evaluate((part) => Number(getComputedStyle(part).opacity));
-  await eventually(async () => (await faint(".view-tabs")) === 0, "the tools are out of sight");
+  await eventually(async () => (await faint(".stage-tools")) === 0, "the tools are out of sight");
   assert.equal(await page.locator(".story-what").textContent(), `How language models work, in ${await page.locator(".rail-piece").count()} chapters`);
   await openView(page, "attention");
   await live(page, "attention");
@@ -67,17 +69,34 @@ test("a first visit begins with what the untrained model writes; where its heads
   await eventually(async () => Number((await byId(page, "sample-text").getAttribute("data-step"))) === step, "written anew");
   await beat(page).getByText(`At step ${step} it writes this`).waitFor();
   await live(page, "inside");
+  await byId(page, "figure-inside").getByText(/^Here it reads/).waitFor();
   assert(await byId(page, "heads-enlarge").isVisible());
   assert(await byId(page, "control-temperature").isVisible());
-  await eventually(async () => (await faint(".view-tabs")) === 1, "the tools are there");
+  await eventually(async () => (await faint(".stage-tools")) === 1, "the tools are there");
 });
 
+/** Notes in every frame how high the head of the writing is, and how large its letters are. */
+function noteWriting() {
+  window.writing = new Set();
+  const look = () => {
+    const [head, text] = [".writing-head", ".sample > p"].map((part) => document.querySelector(part));
+    if (head && text) window.writing.add(`${head.offsetHeight} px, letters of ${getComputedStyle(text).fontSize}`);
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}
+
 test("the first press is answered, the first text comes early, and nothing moves", async (t) => {
-  const page = await site.open(t, `${SMALL}&view=writing`);
+  const page = await site.open(t, `${SMALL}&view=writing`, { init: [noteWriting] });
   const sample = byId(page, "sample-text");
   await page.locator('[data-testid="sample-text"] .caret:not(.caret-on)').waitFor({ state: "attached" });
   await byId(page, "writing-real").waitFor();
   await page.locator('[data-testid="figure-inside"][data-state="live"]').waitFor();
+  // Its number came into a place that was kept for it.
+  assert.equal(await page.evaluate(() => [...window.writing].join("; ")), await page.evaluate(() => [...window.writing][0]));
+  // Of the words that it counts, none is cut off.
+  const cut = await page.locator(".sample > p").evaluate((text) => text.scrollHeight - text.clientHeight);
+  assert(cut <= 1, `${cut} px of the noise are out of sight`);
   const parts = ["h1", '[data-testid="train-first"]', '[data-testid="way-in"]', '[data-testid="writing-real"]', ".sample", ".writing-inside"];
   const boxes = () => page.evaluate((parts) => parts.map((part) => JSON.stringify(document.querySelector(part).getBoundingClientRect())), parts);
   const size = () => page.locator(".sample > p").evaluate((text) => getComputedStyle(text).fontSize);
@@ -148,6 +167,23 @@ test("the words that occur in its text stand out, and their share is theirs", as
   assert(real.length > 0 && real.length < all.length, `${real.length} of ${all.length}`);
   assert.deepEqual((await sample.locator("b").allTextContents()).flatMap(words), real);
   assert.match(await byId(page, "writing-real").textContent(), new RegExp(`^${Math.round((100 * real.length) / all.length)}% of its words are real`));
+  // While it writes over that, what is left of it counts, and so its words stay marked.
+  const seen = await page.evaluate(() => new Promise((resolve) => {
+    const [text, old] = ['[data-testid="sample-text"]', ".sample-old"].map((part) => document.querySelector(part));
+    const marked = (part) => [...part.querySelectorAll("b")].map((word) => word.textContent);
+    const look = () => {
+      if (!text.textContent || !old.querySelector("b")) return requestAnimationFrame(look);
+      const said = document.querySelector('[data-testid="writing-real"]').textContent;
+      resolve({ said, all: [text.textContent, old.textContent], marked: [...marked(text), ...marked(old)] });
+    };
+    requestAnimationFrame(look);
+    document.querySelector('[data-testid="write-again"]').click();
+  }));
+  // A word that is cut where the two meet is none.
+  const whole = words(seen.all[0].replace(/[\p{L}'’]+$/u, "")).concat(words(seen.all[1].replace(/^[\p{L}'’]+|[\p{L}'’]+$/gu, "")));
+  const found = whole.filter((word) => known.has(word));
+  assert.deepEqual(seen.marked.flatMap(words), found);
+  assert(Math.abs(asNumber(seen.said) - (100 * found.length) / whole.length) <= 0.5, `${seen.said}: ${found.length} of ${whole.length}`);
   // Names do not come again, so new ones are no mistake.
   await openSettings(page, "source");
   await byId(page, "corpus-names").click();
@@ -490,8 +526,13 @@ test("the model is asked without some of its heads, and trains with all of them"
 test("the batch on show is what the next step learns from, at every moment", async (t) => {
   const page = await site.open(t, SMALL);
   await live(page, "attention");
-  await train(page, 20);
+  // Where nothing is trained yet, what will appear is said.
+  await openView(page, "loss");
+  await byId(page, "loss-empty").waitFor();
+  assert.equal(await byId(page, "figure-loss").count(), 0);
   await openView(page, "batch");
+  await byId(page, "batch-said").filter({ hasText: /^8 rows of 32 characters\. Untrained, .+ press Train/ }).waitFor();
+  await train(page, 20);
   for (const figure of ["batch", "batch-positions"]) await live(page, figure);
   const title = byId(page, "figure-batch").locator("h3");
   const step = await number(page, "loss-step");

@@ -319,10 +319,16 @@ test("it trains without holding up the page", async (t) => {
 });
 
 test("what the colors stand for is said, of weights and of the column that is read", async (t) => {
-  const page = await open(t);
+  const page = await open(t, SMALL, { viewport: { width: 1440, height: 900 } });
   const scales = byId(page, "machine-scales").locator(".scale");
   assert.match(await scales.first().innerText(), /^weights\s+0\s+1$/);
   assert.match(await scales.last().innerText(), /^embedding\s+−[\d.]+\s+[\d.]+$/);
+  assert.match(await byId(page, "machine-shape").textContent(), /^\[(\d+), (\d+)\]: \1 tokens × \2 numbers\. /);
+  // Bars of shares up to a half are twice as long, which is said over them.
+  const texts = await page.locator(".machine-picture text").allTextContents();
+  const shares = texts.filter((text) => /^\d+\.\d%$/.test(text)).map((text) => Number.parseFloat(text));
+  assert.equal(shares.length, 8, `${texts}`);
+  assert.equal(texts.includes("50%"), Math.max(...shares) <= 50, `${texts}`);
   await byId(page, "machine-picture").focus();
   const label = async () => (await scales.last().innerText()).split("\n")[0].trim();
   for (let parts = 0; parts < 12 && (await label()) !== "query"; parts++) await page.keyboard.press("ArrowRight");

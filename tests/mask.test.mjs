@@ -75,6 +75,9 @@ test("three equal averages, and the one that depends on the data", async (t) => 
     assert.match(await text(page, `mask-loop-${pair}`), /^(exactly 0|(\d(\.\d+)?·)?10⁻[⁰¹²³⁴⁵⁶⁷⁸⁹]+)$/);
   }
   assert((await value(page, "mask-loop-attention")) > 0.01);
+  // Both figures are equally high.
+  const [weights, means] = await Promise.all(["weights", "means"].map((name) => atRest(byId(page, `figure-mask-${name}`).locator(".matrix-scroller"))));
+  assert(Math.abs(weights.height - means.height) < 2, `${weights.height} and ${means.height}`);
   // All of the row's weights: 1/8 eight times, then 0.
   await byId(page, "figure-mask-weights").locator(".table-box summary").click();
   const row = byId(page, "mask-weights-table").locator("tbody tr").first();

@@ -56,7 +56,13 @@ test("pressing a row moves the others under BatchNorm, by exactly 0 under LayerN
   const page = await fresh(t);
   await live(page, "coupling");
   // It opens with none pressed, and says what a row is.
-  assert.match(await byId(page, "norm-coupling").textContent(), /A row is 4 characters, and a column is one of the 16 units of layer 3/);
+  assert.match(await byId(page, "norm-coupling").textContent(), /A row is 4 characters, and a column is one of the 16 units of layer 3 in BatchNorm’s network/);
+  // In the first beat both have x's colors, and above each is how far it reaches.
+  const scales = await page.locator(".norm-blocks .scale-ticks").allTextContents();
+  assert.equal(scales[0], scales[1]);
+  const reach = async (part) => (await byId(page, `norm-range-${part}`).textContent()).replaceAll("−", "-").split(" to ").map(Number);
+  const [[, x], [least, y]] = [await reach("x"), await reach("y")];
+  assert(least < 0 && y > 0 && x > y, `${x} and ${y}`);
   await byId(page, "norm-row-2").click();
   await most(page, (most) => most > 0.05);
   assert.equal((await moves(page)).length, ROWS);

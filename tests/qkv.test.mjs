@@ -44,19 +44,28 @@ const choose = (page, name, id) => byId(page, `control-${name}-${id}`).check({ f
 test("a cell is open from the start; another is worked out by a click, and the numbers multiply out", async (t) => {
   const page = await opened(t);
   await inspector(page).waitFor();
-  assert((await value(page, "inspector-weight")) > 0.2, "a cell that shows something");
+  // The steps that stood there before the numbers have gone.
+  await byId(page, "inspector-waits").waitFor({ state: "detached" });
+  assert((await value(page, "inspector-weight")) > 0.1, "a cell that shows something");
+  // A letter looks at a letter, and it is not the row's largest share, which would be e⁰.
+  assert.match(await byId(page, "inspector-title").textContent(), /^‘\p{L}’ \(7\) looks at ‘\p{L}’ /u);
+  assert((await value(page, "inspector-exponent")) < 1);
   await live(page, "qkv-weights");
   // With nothing pointed at, the cell that is open is read.
   const apart = async () => (await value(page, "qkv-weights-readout")) - (await value(page, "inspector-weight"));
   await eventually(async () => Math.abs(await apart()) < 2e-4);
   const cells = byId(page, "qkv-weights-cells");
+  const first = Number(await inspector(page).getAttribute("data-key"));
   await cells.focus();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("Enter");
-  await eventually(async () => parameter(page, "qkv-query") === "18" && parameter(page, "qkv-key") === "10");
-  await eventually(async () => (await inspector(page).getAttribute("data-query")) === "17");
+  await eventually(async () => parameter(page, "qkv-query") === "8" && parameter(page, "qkv-key") === `${first}`);
+  await eventually(async () => (await inspector(page).getAttribute("data-query")) === "7");
   await paused(page);
+  // What is said for ears is what is on show.
+  const said = () => byId(page, "inspector-said").textContent();
+  await eventually(async () => (await said()) !== "" && (await byId(page, "inspector-title").textContent()).startsWith(await said()));
   const dot = await value(page, "inspector-dot");
   const score = await value(page, "inspector-score");
   assert(Math.abs(dot / 4 - score) < 1e-6, "16 numbers: divided by 4");
@@ -74,11 +83,19 @@ test("a cell is open from the start; another is worked out by a click, and the n
   await byId(page, "inspector-all-terms").click();
   await byId(page, "inspector-terms").waitFor();
   assert.equal(await byId(page, "inspector-terms").locator("tbody tr").count(), 16);
-  // Only what is before it is seen: 18 keys.
+  // All four steps are in sight, one of them open.
+  const steps = inspector(page).locator(".inspector-steps > li");
+  for (const at of [3, 2]) {
+    await byId(page, `inspector-step-${at + 1}`).click();
+    await eventually(async () => (await steps.nth(at).getAttribute("class")) === "open", `step ${at + 1} is open`);
+    assert.equal(await inspector(page).locator(".inspector-steps > li.open").count(), 1);
+    for (const heading of await steps.locator("h4").all()) assert(await heading.isVisible());
+  }
+  // Only what is before it is seen: 8 keys.
   await byId(page, "inspector-all-keys").click();
   const keys = page.locator('[data-testid="inspector-row"] tbody tr');
   const open = async () => (await keys.allTextContents()).filter((row) => !row.includes("blocked")).length;
-  await eventually(async () => (await keys.count()) === 24 && (await open()) === 18);
+  await eventually(async () => (await keys.count()) === 24 && (await open()) === 8);
   // Then nothing is masked.
   await byId(page, "control-qkv-causal").uncheck({ force: true });
   await eventually(async () => (await open()) === 24);
@@ -100,6 +117,7 @@ test("the first sentence fits; keys and values from another text: a rectangle, n
   await choose(page, "qkv-memory", "other");
   await eventually(async () => parameter(page, "qkv-memory") === "other");
   await paused(page);
+  await byId(page, "inspector-step-3").click();
   await byId(page, "inspector-all-keys").click();
   const keys = page.locator('[data-testid="inspector-row"] tbody tr');
   await eventually(async () => (await keys.count()) === 24);
@@ -111,15 +129,19 @@ test("the first sentence fits; keys and values from another text: a rectangle, n
   assert(Math.abs(weights.reduce((a, b) => a + b) - 1) < 24 * 0.5e-4 + 1e-9);
 });
 
-test("a row without a key opens with the key that has most of it", async (t) => {
+test("a row without a key opens with a letter that has much of it, but not the most", async (t) => {
   const page = await fresh(t, "&qkv-query=17&qkv-key=0&qkv-memory=other");
   await inspector(page).waitFor();
+  await byId(page, "inspector-step-3").click();
   await byId(page, "inspector-all-keys").click();
   const keys = page.locator('[data-testid="inspector-row"] tbody tr');
   await eventually(async () => (await keys.count()) === 24);
   const weights = await keys.evaluateAll((rows) => rows.map((row) => Number(row.lastElementChild.textContent)));
   const key = Number(await inspector(page).getAttribute("data-key"));
-  assert.equal(weights[key], Math.max(...weights));
+  const letters = (await keys.allTextContents()).map((row) => /‘\p{L}’/u.test(row));
+  const most = weights.indexOf(Math.max(...weights));
+  const others = weights.filter((_, at) => letters[at] && at !== most);
+  assert(letters[key] && weights[key] >= 0.5 * Math.max(...others) - 1e-4, `${key}: ${weights}`);
   // Clicking it closes it.
   await byId(page, "qkv-weights-cells").focus();
   await page.keyboard.press("Enter");
@@ -225,9 +247,9 @@ test("each view shows its own figures, and the experiment goes with it", async (
   await byId(page, "qkv-queries-cells").focus();
   await page.keyboard.press("ArrowUp");
   await page.keyboard.press("Enter");
-  await eventually(async () => parameter(page, "qkv-query") === "16");
+  await eventually(async () => parameter(page, "qkv-query") === "6");
   await openView(page, "cell");
-  await eventually(async () => (await inspector(page).getAttribute("data-query")) === "15");
+  await eventually(async () => (await inspector(page).getAttribute("data-query")) === "5");
 });
 
 test("short, long and strange sentences do no harm", async (t) => {

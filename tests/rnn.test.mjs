@@ -64,17 +64,26 @@ async function scrollTo(page, t) {
 
 test("one cell unrolls one step per press, to the end or back, and plays", async (t) => {
   const page = await open(t);
-  await eventually(async () => (await byId(page, "rnn-columns").textContent()) === "0 of 30", "folded");
+  await eventually(async () => (await byId(page, "rnn-columns").textContent()) === "1 of 30", "folded: one is drawn");
   await columns(page, 0);
   assert(await byId(page, "rnn-loop").isVisible(), "one cell and a loop");
   const { shape } = await exported(page, "unrolled");
   for (const count of [1, 2, 3]) {
     await byId(page, "rnn-unroll").click();
     await columns(page, count);
-    assert.match(await byId(page, "rnn-columns").textContent(), new RegExp(`^${count} of ${shape[0]}$`));
+    // Counted is what is drawn: the copies and the cell with the loop.
+    assert.match(await byId(page, "rnn-columns").textContent(), new RegExp(`^${count + 1} of ${shape[0]}$`));
+    assert.match(await byId(page, "rnn-loop").textContent(), new RegExp(`t = ${count + 1}.*${shape[0] - count - 1} more`));
   }
   await byId(page, "rnn-fold-one").click();
   await columns(page, 2);
+  // Of 29 the next is the last, which has no loop.
+  await byId(page, "control-rnn-columns").fill(String(shape[0] - 1));
+  await columns(page, shape[0] - 2);
+  await byId(page, "rnn-unroll").click();
+  await columns(page, shape[0]);
+  await byId(page, "rnn-fold-one").click();
+  await columns(page, shape[0] - 2);
   // The slider goes to any step; at the end no loop is left.
   await byId(page, "control-rnn-columns").fill(String(shape[0]));
   await columns(page, shape[0]);
@@ -95,15 +104,42 @@ test("one cell unrolls one step per press, to the end or back, and plays", async
 test("the likeliest stands on top, and a loop alone has no truth", async (t) => {
   const page = await open(t, "&rnn-columns=0");
   const names = page.locator(".rnn-names text:visible");
-  assert.doesNotMatch((await names.allTextContents()).join(" "), /truth|loss/);
+  assert.doesNotMatch((await names.allTextContents()).join(" "), /true|loss/);
   await byId(page, "rnn-unroll").click();
   await columns(page, 1);
-  assert.match((await names.allTextContents()).join(" "), /truth loss expects/);
+  assert.match((await names.allTextContents()).join(" "), /true next guess loss/);
   const expects = (await exported(page, "unrolled")).columns[0].expects.map(([name]) => name);
   const bars = await byId(page, "rnn-column-1").locator(".rnn-bar-name").evaluateAll((names) =>
     names.map((name) => [Number(name.getAttribute("y")), name.textContent]).sort((a, b) => a[0] - b[0]),
   );
   assert.deepEqual(bars.map(([, name]) => name.replace("␣", " ").replace("⏎", "\n")), expects);
+});
+
+test("of many columns each shows its likeliest guess under the truth, and the readout has the list", async (t) => {
+  const page = await open(t, "&idea=3", { viewport: { width: 1440, height: 900 } });
+  await columns(page, 30);
+  const { columns: all } = await exported(page, "unrolled");
+  const shown = await page.locator('[data-testid^="rnn-column-"]').evaluateAll((columns) => columns.map((column) => {
+    const [truth, guess] = [".rnn-target", ".rnn-bar-name"].map((name) => column.querySelector(name));
+    const others = [...column.querySelectorAll(".rnn-bar-name")].slice(1).map((name) => name.textContent).join("");
+    const below = Number(guess.getAttribute("y")) - Number(truth.getAttribute("y"));
+    return { truth: truth.textContent, guess: guess.textContent, right: guess.matches(".rnn-true"), others, below, size: parseFloat(getComputedStyle(guess).fontSize) };
+  }));
+  const mark = (name) => name.replace(" ", "␣").replace("\n", "⏎");
+  for (const [i, column] of shown.entries()) {
+    assert.equal(column.guess, mark(all[i].expects[0][0]));
+    assert.equal(column.right, all[i].target === all[i].expects[0][0], `${i}`);
+    assert(column.others === "" && column.size >= 15 && column.below > 0 && column.below < 2 * column.size, JSON.stringify(column));
+  }
+  assert(shown.some((column) => column.right) && shown.some((column) => !column.right));
+  const strip = await atRest(byId(page, "rnn-column-3").locator(".rnn-strip"));
+  await page.mouse.move(strip.x + strip.width / 2, strip.y + strip.height / 2);
+  const list = all[2].expects.map(([name]) => `‘${mark(name)}’`);
+  assert.equal(list.length, 4);
+  const readout = byId(page, "unrolled-readout");
+  await readout.filter({ hasText: /t = 3.*Guesses/ }).waitFor();
+  for (const name of list) assert((await readout.textContent()).includes(name), name);
+  assert(await readout.evaluate((said) => said.scrollHeight <= said.clientHeight), "all that is said is in sight");
 });
 
 test("the beat of the loop follows it once around for each character", async (t) => {
@@ -114,10 +150,11 @@ test("the beat of the loop follows it once around for each character", async (t)
   await loop.filter({ hasText: "t = 3" }).locator(".rnn-now", { hasText: "c" }).waitFor();
   await byId(page, "rnn-play").filter({ hasText: "Play again" }).waitFor();
   assert.equal(await loop.locator(".rnn-dot").count(), 0);
-  // Until the story goes on.
+  // Until the story goes on, to a step that is still to be taken.
   await page.keyboard.press("PageDown");
-  await columns(page, 1);
   await byId(page, "rnn-play").filter({ hasText: /^Play$/ }).waitFor();
+  await columns(page, 0);
+  await eventually(async () => (await byId(page, "rnn-columns").textContent()) === "1 of 3", "one is drawn");
   await page.keyboard.press("PageUp");
   await byId(page, "rnn-play").filter({ hasText: "Play again" }).waitFor();
   const still = await open(t, "&idea=1", { reducedMotion: "reduce" });
@@ -191,7 +228,7 @@ test("before anything is unrolled, Play has one and the same cell read each char
   await eventually(async () => (await shownInLoop(page)).step < 30, "from the first");
   await play.filter({ hasText: "Stop" }).click();
   await byId(page, "probe-input").fill("b".repeat(30));
-  await eventually(async () => (await said.textContent()) === "0 of 30");
+  await eventually(async () => (await said.textContent()) === "1 of 30");
   await drawn(page);
   assert.deepEqual((await stripsRead(page)).read, Array(30).fill(""));
   await loop.filter({ hasText: "29 more times" }).waitFor();
@@ -252,7 +289,7 @@ test("on a phone, Play keeps the character that is read at the cell", async (t) 
 test("it plays by itself to the end and can be stopped", async (t) => {
   const page = await open(t, "&idea=3&rnn-columns=0");
   await byId(page, "probe-input").fill("abcd");
-  await eventually(async () => (await byId(page, "rnn-columns").textContent()) === "0 of 4");
+  await eventually(async () => (await byId(page, "rnn-columns").textContent()) === "1 of 4");
   await byId(page, "rnn-play").click();
   await columns(page, 4);
   await eventually(async () => (await byId(page, "rnn-play").textContent()).trim() === "Play");
@@ -525,7 +562,7 @@ test("the teacher's step walks through the ideas", async (t) => {
   const page = await open(t);
   const beats = [
     [0, "unrolled", "rnn-loop"],
-    [1, "unrolled", "rnn-loop"],
+    [0, "unrolled", "rnn-loop"],
     [30, "unrolled", "rnn-column-1"],
     [8, "unrolled", "rnn-loop"],
     [8, "sum", "rnn-arithmetic"],
@@ -577,7 +614,7 @@ test("each view's figure is live and whole", async (t) => {
 test("pictures and tables of the diagram can be taken along", async (t) => {
   const page = await open(t, "&rnn-columns=5");
   const svg = await exported(page, "unrolled", "svg");
-  assert(svg.startsWith("<svg") && svg.includes("5 of 30 steps unrolled"), svg.slice(0, 200));
+  assert(svg.startsWith("<svg") && svg.includes("6 of 30 steps drawn"), svg.slice(0, 200));
   const csv = await exported(page, "unrolled", "csv");
   assert.equal(csv.trim().split("\n").length, 32);
   assert((await exported(page, "unrolled", "png")).length > 5000);

@@ -59,6 +59,26 @@ test("accuracy falls with the source's length, while the model is told one vecto
   assert(right > 0.1 && right < 0.9, `${right}`);
 });
 
+test("while it trains, what is said is of the answer that is drawn", async (t) => {
+  const page = await site.open(t, "?chapter=seq2seq");
+  await live(page, "transfer");
+  const seen = () => page.evaluate(() => {
+    const of = (id) => document.querySelector(`[data-testid="${id}"]`);
+    const drawn = [...of("transfer-written").querySelectorAll(".transfer-token")].map((token) => token.textContent);
+    return { drawn: drawn.filter((token) => token !== "end").join(""), said: of("seq2seq-outcome").textContent };
+  });
+  const answers = new Set();
+  await eventually(async () => {
+    const { drawn, said } = await seen();
+    if (drawn) assert(said.startsWith(`Written: ${drawn}.`), JSON.stringify({ drawn, said }));
+    answers.add(drawn);
+    return answers.size > 3 || (await number(page, "loss-step")) >= WARM;
+  }, "it has trained");
+  // The frame around what the text points at is around letters alone.
+  const [letters, legend] = [await byId(page, "transfer-source").boundingBox(), await page.locator(".transfer-scale").boundingBox()];
+  assert(letters.y + letters.height <= legend.y, JSON.stringify({ letters, legend }));
+});
+
 test("the decoder is stepped one character at a time", async (t) => {
   const page = await open(t);
   await eventually(async () => !(await tokens(page)).includes("·"), "all is written");

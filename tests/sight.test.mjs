@@ -212,7 +212,7 @@ const CHAPTERS = [
   },
   {
     address: "?chapter=block&block-term=2",
-    views: { stream: ["Stream"], without: ["Depths"], growth: ["Growth"], neurons: ["Neurons"], dropout: ["Ensemble"] },
+    views: { wiring: ["Stream"], stream: ["Stream"], without: ["Depths"], growth: ["Growth"], neurons: ["Neurons"], dropout: ["Ensemble"] },
   },
   {
     address: "?chapter=machine&layers=1&heads=2&width=16&context=24&batch=4&workers=1",

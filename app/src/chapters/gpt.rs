@@ -423,9 +423,23 @@ fn Loss() -> impl IntoView {
     let marker = Signal::derive(move || at.get().map(f64::from));
     let each =
         move || (store.tokens() != Tokens::Characters).then(|| per_character(store)).flatten();
+    // Axes alone would fill the stage with nothing.
+    let is_empty = memo(move || store.curve.with(|curve| curve.is_empty()));
+    let figure = move || match is_empty.get() {
+        true => view! {
+            <p class="hint loss-empty" data-testid="loss-empty">
+                "Press Train: here you see the loss fall."
+            </p>
+        }
+        .into_any(),
+        false => view! {
+            <LossFigure curve=store.curve beside=store.beside vocabulary marker provenance/>
+        }
+        .into_any(),
+    };
     view! {
         <div class="view-fill">
-            <LossFigure curve=store.curve beside=store.beside vocabulary marker provenance/>
+            {figure}
             <p class="view-note" role="status" data-testid="loss-per-character">{each}</p>
         </div>
     }

@@ -108,7 +108,7 @@ fn NormChapter() -> impl IntoView {
             views=vec![
                 StageView::new("layers", "One layer", layers::one),
                 StageView::new("depth", "Depth", layers::depth),
-                StageView::new("outside", "Runaway b", outside::view),
+                StageView::new("outside", "Mean ignored", outside::view),
                 StageView::new("time", "Over time", time::view),
                 StageView::new("losses", "Losses", losses),
             ]

@@ -29,8 +29,11 @@ pub trait Judge: Send + Sync {
     /// word is none: it may go on, or was cut off. What is not in the text `before` it, where there is one, is new.
     fn markup(&self, text: &str, before: &str, write: &dyn Fn(&str) -> String) -> String;
 
-    /// The share of its words that the text that was learned has, too.
-    fn share(&self, text: &str) -> Option<f64>;
+    /// The share of the words of these texts that the text that was learned has, too.
+    fn share(&self, texts: &[&str]) -> Option<f64>;
+
+    /// Bytes at the beginning of a text that may be the end of a word: there something new ends.
+    fn cut(&self, text: &str) -> usize;
 }
 
 /// Reads a text, as long as it is wanted.
@@ -82,12 +85,17 @@ impl Judge for Words {
         markup + &escape(&text[whole.len()..])
     }
 
-    fn share(&self, text: &str) -> Option<f64> {
-        let words = pieces(ended(text)).filter(|(_, is_word)| *is_word);
+    fn share(&self, texts: &[&str]) -> Option<f64> {
+        let words = texts.iter().flat_map(|text| pieces(ended(text)));
+        let words = words.filter(|(_, is_word)| *is_word);
         let (known, all) = words.fold((0, 0), |(known, all), (word, _)| {
             (known + usize::from(self.knows(word)), all + 1)
         });
         (all >= FEWEST).then(|| known as f64 / all as f64)
+    }
+
+    fn cut(&self, text: &str) -> usize {
+        text.len() - text.trim_start_matches(is_of_word).len()
     }
 }
 
@@ -195,8 +203,12 @@ mod tests {
     fn the_share_is_of_whole_words_and_of_enough() {
         let words = of("a fox and a crow");
         let text = "a fox an crow a fox and crow foxes 12 fo";
-        assert_eq!(words.share(text), Some(7.0 / 9.0));
-        assert_eq!(words.share("a fox."), None);
+        assert_eq!(words.share(&[text]), Some(7.0 / 9.0));
+        assert_eq!(words.share(&["a fox."]), None);
+        let (new, old) = ("a fox an crow a fo", "xes and crow foxes 12 fo");
+        let old = &old[words.cut(old)..];
+        assert_eq!(words.share(&[new, old]), Some(6.0 / 8.0), "a word that is cut is none");
+        assert_eq!((words.cut(" fox"), words.cut("fox"), words.cut("")), (0, 3, 0));
     }
 
     #[test]

@@ -68,29 +68,39 @@ pub fn Writing() -> impl IntoView {
         let trains = store.state.get() == RunState::Running && questions.at.get().is_none();
         trains && store.written.with(|written| written.step == 0 && written.done)
     });
-    // What stood there before stays until it is written over.
-    let rest = move |written: &Draft| {
-        let length = written.text.chars().count();
-        whole.with(|[last, _]| last.chars().skip(length).collect::<String>())
-    };
-    let old = move || {
-        let left = |written: &Draft| match written.done {
-            _ if goes.get() => written.text.clone(),
+    // What stood there before stays until it is written over: of a word that is cut its end, and the rest.
+    let left = move |written: &Draft| {
+        let mut left = match written.done {
+            _ if goes.get() => return [String::new(), written.text.clone()],
             true => String::new(),
-            false => rest(written),
+            false => {
+                let length = written.text.chars().count();
+                whole.with(|[last, _]| last.chars().skip(length).collect())
+            }
         };
-        store.written.with(|written| with_unknown(escape(&left(written))))
+        let cut = known.with(|known| known.as_ref().map_or(0, |known| known.cut(&left)));
+        let rest = left.split_off(cut);
+        [left, rest]
+    };
+    // The number counts its words, too: they are marked as those of the new.
+    let old = move || {
+        let [cut, rest] = store.written.with(left);
+        let rest = known.with(|known| match known.as_ref().filter(|_| set_off.get()) {
+            Some(known) => known.markup(&rest, "", &str::to_owned),
+            None => escape(&rest),
+        });
+        with_unknown(escape(&cut) + &rest)
     };
     let real = memo(move || {
         // What a model from elsewhere learned is not here.
         let known = known.get().filter(|_| !store.is_given())?;
         store.written.with(|written| match written.done {
-            true => known.share(&written.text),
+            true => known.share(&[&written.text]),
             // The first text of a model: nothing is said before it is whole.
             false if whole.with(|[last, _]| last.is_empty()) => None,
             // Of all that stands there, new and old: of the former text it would deny the words that are
             // in sight, and of the first few new ones it would leap with each.
-            false => known.share(&(written.text.clone() + &rest(written))),
+            false => known.share(&[&written.text, &left(written)[1]]),
         })
     });
     effect(move || {

@@ -75,9 +75,6 @@ pub fn AttentionFigure(
     /// Where the pinned cell is kept, if outside of the figure.
     #[prop(optional)]
     keep: Option<KeptCell>,
-    /// What stands under the small pictures of the heads, layer by layer.
-    #[prop(optional)]
-    jobs: Option<Signal<Vec<Job>>>,
     /// The token that is shown while none is chosen, if not the last.
     #[prop(into, optional)]
     rest: Signal<Option<usize>>,
@@ -105,10 +102,6 @@ pub fn AttentionFigure(
             None => "Attention".into(),
         })
     };
-    let job = move || {
-        let at = view.with(|v| v.as_ref().map(HeadView::index))?;
-        jobs?.with(|jobs| jobs.get(at).map(|job| job.say()))
-    };
     let said = move || {
         let Cell { query, key } = selection.focus()?;
         compared.with(|v| since.describe(v.as_ref()?.index(), (query, key?)))
@@ -132,7 +125,7 @@ pub fn AttentionFigure(
                         <NextToken view selection />
                         <TopKeys view selection />
                     </div>
-                    {heads_later(HeadGrid { view: compared, planned, layer, head, switches, jobs, words: false })}
+                    {heads_later(HeadGrid { view: compared, planned, layer, head, switches, jobs: None, words: false })}
                     <WeightScale view=compared selection colors />
                     {inspection.map(|inspection| inspected(view, selection, inspection, provenance))}
                 </div>
@@ -140,7 +133,6 @@ pub fn AttentionFigure(
             <div class="attention-line">
                 <h3>
                     {title} <span class="hint">{move || step().map(|step| after(provenance, &step))}</span>
-                    {jobs.map(|_| view! { <span class="attention-job">{move || job().map(|job| format!(": {job}"))}</span> })}
                 </h3>
                 {readout_later(view, selection)}
             </div>
@@ -279,7 +271,7 @@ pub fn HeadsFigure(
     #[prop(optional)] switches: Option<Switches>,
     /// What stands under the pictures, layer by layer.
     #[prop(optional)]
-    jobs: Option<Signal<Vec<Job>>>,
+    jobs: Option<Signal<Vec<Option<Job>>>>,
     /// The chosen head is wanted large.
     enlarge: Callback<()>,
 ) -> impl IntoView {
@@ -348,15 +340,20 @@ pub fn InsideFigure(
     let shown = use_frame(trace, use_visible(root));
     let view = memo(move || HeadView::new(shown.get()?, layer.get(), head.get()));
     let colors = use_colors();
-    let sentence = move || {
-        let read = |view: &HeadView| {
-            let (tokens, known) = (&view.trace().tokens, &view.trace().vocabulary);
-            match tint::is_needed(known) {
-                true => tint::markup(&tint::runs(tokens), str::to_owned),
-                false => escape(&tokens.concat()),
+    // What heads that have learned nothing show, or what they read.
+    let said = move || {
+        let say = |view: &HeadView| {
+            let trace = view.trace();
+            if trace.step == 0 && is_even(trace) {
+                return "Untrained: each head looks at all tokens so far about equally.".into();
             }
+            let sentence = match tint::is_needed(&trace.vocabulary) {
+                true => tint::markup(&tint::runs(&trace.tokens), str::to_owned),
+                false => escape(&trace.tokens.concat()),
+            };
+            format!("Here it reads “<span translate=\"no\">{sentence}</span>”, not its own text.")
         };
-        view.with(|view| view.as_ref().map_or("…".into(), read))
+        view.with(|view| view.as_ref().map(say))
     };
     let grid = HeadGrid { view, planned, layer, head, switches: None, jobs: None, words: false };
     let shape = memo(move || grid.shape());
@@ -374,12 +371,12 @@ pub fn InsideFigure(
             data-step=move || view.with(|v| Some(v.as_ref()?.trace().step.to_string()))
         >
             <h3>"Where the model looks"</h3>
+            {heads_later(grid)}
             <p class="hint">
                 "The model looks back with several heads at once. Each square is one head. Its rows are tokens that look, \
                  its columns the tokens looked at. A stronger color is a larger share."
             </p>
-            <p>"Here it reads “"<span translate="no" inner_html=sentence></span>"”, not its own text."</p>
-            {heads_later(grid)}
+            <p inner_html=said></p>
             <NextToken view selection alone=true/>
             <div class="figure-foot">
                 <button type="button" class="figure-act" data-testid="heads-enlarge" on:click=move |_| enlarge.run(())>
@@ -389,6 +386,13 @@ pub fn InsideFigure(
             </div>
         </section>
     }
+}
+
+/// Whether in every head the last token gives none more than twice an even share.
+fn is_even(trace: &Trace) -> bool {
+    let length = trace.tokens.len().max(1);
+    let last = trace.weights.values.chunks(length).skip(length - 1).step_by(length);
+    last.flatten().all(|weight| *weight < 2.0 / length as f32)
 }
 
 /// When in its training a model is on show: nothing where others trained it.

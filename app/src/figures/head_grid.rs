@@ -36,7 +36,7 @@ pub struct Job {
 
 impl Job {
     /// In full.
-    pub fn say(self) -> String {
+    fn say(self) -> String {
         format!("{}{}", self.words[0], self.share())
     }
 
@@ -55,8 +55,8 @@ pub struct HeadGrid {
     pub layer: Slot<u32>,
     pub head: Slot<u32>,
     pub switches: Option<Switches>,
-    /// What stands under the pictures, layer by layer.
-    pub jobs: Option<Signal<Vec<Job>>>,
+    /// What stands under the pictures, layer by layer; nothing under those without a job.
+    pub jobs: Option<Signal<Vec<Option<Job>>>>,
     /// Whether rows and columns are named in words: there is room for them.
     pub words: bool,
 }
@@ -222,9 +222,9 @@ fn button(grid: &Element, heads: u32, (layer, head): (u32, u32)) -> Option<Eleme
     grid.children().item(layer.checked_sub(1)? * heads + column)
 }
 
-/// Writes each head's job under its picture, and marks those that have another one than before.
-fn caption(grid: NodeRef<html::Div>, jobs: Signal<Vec<Job>>) {
-    let said = StoredValue::new(Vec::<Job>::new());
+/// Writes each head's job under its picture.
+fn caption(grid: NodeRef<html::Div>, jobs: Signal<Vec<Option<Job>>>) {
+    let said = StoredValue::new(Vec::<Option<Job>>::new());
     effect(move || {
         let Some(grid) = grid.get() else { return };
         let (buttons, now) = (grid.children(), jobs.get());
@@ -240,18 +240,13 @@ fn caption(grid: NodeRef<html::Div>, jobs: Signal<Vec<Job>>) {
                 continue;
             };
             let Some(caption) = button.last_element_child() else { continue };
-            let [long, short, shortest] = job.words;
-            let share = job.share();
-            caption.set_inner_html(&format!(
-                "<span>{long}</span><span>{short}</span><span>{shortest}</span><span>{share}</span>"
-            ));
+            let words = job.map_or(String::new(), |job| {
+                let ([long, short, shortest], share) = (job.words, job.share());
+                format!("<span>{long}</span><span>{short}</span><span>{shortest}</span><span>{share}</span>")
+            });
+            caption.set_inner_html(&words);
             // Never refused: the name is one.
-            let _ = button.set_attribute("aria-description", &job.say());
-            if before.is_some_and(|before| before.words != job.words) {
-                // One of two that look alike: a name that is there already begins no animation.
-                let again = caption.class_list().contains("new");
-                caption.set_class_name(if again { "head-job newer" } else { "head-job new" });
-            }
+            let _ = button.set_attribute("aria-description", &job.map_or(String::new(), Job::say));
         }
     });
 }

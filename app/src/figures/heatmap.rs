@@ -19,8 +19,14 @@ use super::{
 };
 
 /// Cells as small as it takes for all of them to be in sight, axes in their roles' colors.
-const LOOK: Look =
-    Look { shrinks: true, tall: false, sole: false, row_hue: Hue::Query, column_hue: Hue::Key };
+const LOOK: Look = Look {
+    shrinks: true,
+    tall: false,
+    square: false,
+    sole: false,
+    row_hue: Hue::Query,
+    column_hue: Hue::Key,
+};
 
 /// The heatmap in the largest square that fits. Left of the cells a whole query is pointed at.
 #[component]

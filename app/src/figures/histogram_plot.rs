@@ -100,8 +100,10 @@ pub fn draw<DB: DrawingBackend>(
     let highest = histogram.groups.iter().flat_map(Bins::percents);
     let y = Axis::over(highest, None, false, true);
     let x = Axis { from: histogram.range.0, to: histogram.range.1, log: false };
+    // As one, or names that belong together would begin apart.
+    let longest = histogram.groups.iter().map(|bins| bins.name.chars().count()).max().unwrap_or(0);
     for (i, bins) in histogram.groups.iter().enumerate() {
-        draw_group(surface, bins, grid.plot(i), x, y, palette)?;
+        draw_group(surface, bins, longest, grid.plot(i), x, y, palette)?;
     }
     let (left, right, _, _) = grid.plot(0);
     let below = grid.rows as f64 * grid.height;
@@ -113,6 +115,7 @@ pub fn draw<DB: DrawingBackend>(
 fn draw_group<DB: DrawingBackend>(
     surface: &Surface<DB>,
     bins: &Bins,
+    longest: usize,
     (left, right, top, bottom): (f64, f64, f64, f64),
     x: Axis,
     y: Axis,
@@ -120,8 +123,8 @@ fn draw_group<DB: DrawingBackend>(
 ) -> Drawn<DB> {
     let x_at = |v: f64| left + x.share(v).unwrap_or(0.0) * (right - left);
     let y_at = |v: f64| bottom - y.share(v).unwrap_or(0.0) * (bottom - top);
-    // A name that is wider than its plot begins where the plot's numbers do.
-    let is_wide = bins.name.chars().count() as f64 * 0.55 * TEXT > right - left;
+    // Where a name is wider than its plot, all begin where the plots' numbers do.
+    let is_wide = longest as f64 * 0.55 * TEXT > right - left;
     let name_at = if is_wide { left - LEFT + RIGHT } else { left };
     surface.text(&bins.name, (name_at, top - 12.0), TEXT, palette.ink, Anchor::LEFT)?;
     for (value, label) in y.ticks(3.0) {

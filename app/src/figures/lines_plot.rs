@@ -29,6 +29,10 @@ const CHARACTER: f64 = 8.0;
 const ROOM: f64 = 24.0;
 /// From one name to the next, at least.
 const LINE_HEIGHT: f64 = 16.0;
+/// The thin line to a name is at most so long: a longer one would seem to be a curve.
+const LEADER: f64 = 30.0;
+/// A line of fewer points than this has its name only beside its end.
+const NAMED_FROM: usize = 3;
 /// Between the plot and the names, and on both sides of them.
 const GAP: f64 = 12.0;
 const MARGINS: f64 = 18.0;
@@ -337,7 +341,7 @@ fn label(line: &Line, says: bool, most: f64, rows: usize) -> Vec<String> {
 }
 
 /// The names at the lines' ends, or where they begin, apart from each other; a thin line leads to one
-/// that had to move.
+/// that had to move a little. The first points of a line that is to grow are named by the key alone.
 fn draw_names<DB: DrawingBackend>(
     surface: &Surface<DB>,
     layout: &Layout,
@@ -352,7 +356,10 @@ fn draw_names<DB: DrawingBackend>(
     } else {
         (1.0, layout.right + GAP, Anchor::LEFT)
     };
-    let names = names.iter().map(|&(line, end, color)| {
+    let grown =
+        |line: &Line, x: f64| line.points.len() >= NAMED_FROM || (start - x) * side <= LEADER;
+    let names = names.iter().filter(|(line, (x, _), _)| grown(line, *x));
+    let names = names.map(|&(line, end, color)| {
         (label(line, layout.says, layout.name + 0.5, layout.rows), end, color)
     });
     let names: Vec<(Vec<String>, (f64, f64), Rgb)> = names.collect();
@@ -367,7 +374,8 @@ fn draw_names<DB: DrawingBackend>(
     };
     for ((rows, (x, y), color), place) in names.iter().zip(places) {
         let Some(place) = place else { continue };
-        if (place - y).abs() > 4.0 || (start - x) * side > 24.0 {
+        let moved = (place - y).abs() > 4.0 || (start - x) * side > 24.0;
+        if moved && (place - y).hypot(start - x) <= LEADER {
             surface.line(
                 &[(x + 3.0 * side, *y), (start - 3.0 * side, place)],
                 palette.line,
@@ -494,6 +502,24 @@ mod tests {
             svg.split("RNN").next().unwrap().rsplit("<text").next().unwrap().contains("\"end\"")
         };
         assert_eq!([end(&two()), end(&first)], [false, true]);
+    }
+
+    #[test]
+    fn no_name_is_led_to_from_afar() {
+        let drawn = |points: &[(f64, f64)]| {
+            let line = Line { name: "RNN".into(), points: points.to_vec(), ..Line::default() };
+            let (x_range, y_range) = (Some((0.0, 10.0)), Some((0.0, 1.0)));
+            let lines = Lines { series: vec![line], x_range, y_range, ..Lines::default() };
+            let svg = lines_svg(&lines, &caption(), &Colors::new(&Palette::LIGHT));
+            (svg.contains("RNN"), svg.matches("<polyline").count())
+        };
+        let [early, grown, at_end] = [
+            drawn(&[(0.0, 0.1), (1.0, 0.2)]),
+            drawn(&[(0.0, 0.1), (1.0, 0.2), (2.0, 0.3)]),
+            drawn(&[(0.0, 0.1), (10.0, 0.2)]),
+        ];
+        assert_eq!([early.0, grown.0, at_end.0], [false, true, true]);
+        assert_eq!(early.1, grown.1, "a line, and none to its name");
     }
 
     #[test]

@@ -66,6 +66,9 @@ pub fn MatrixFigure(
     /// Whether few rows take the height there is.
     #[prop(optional)]
     tall: bool,
+    /// Whether cells are squares, however many rows and columns there are.
+    #[prop(optional)]
+    square: bool,
     /// Whether rows that are too low for a label each have none but that of the one that is lit or read.
     #[prop(optional)]
     sole: bool,
@@ -87,7 +90,7 @@ pub fn MatrixFigure(
         Geometry::new(
             &shown.get(),
             size,
-            Look { tall, sole, row_hue, column_hue, ..Look::default() },
+            Look { tall, square, sole, row_hue, column_hue, ..Look::default() },
         )
     });
     // Where few rows leave height over, scale and reading follow the cells (see figures.css).

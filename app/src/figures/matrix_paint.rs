@@ -60,6 +60,8 @@ pub struct Look {
     pub shrinks: bool,
     /// Few rows are as high as there is room, up to a third of it each, however narrow their cells are.
     pub tall: bool,
+    /// Cells are squares, however many rows and columns there are.
+    pub square: bool,
     /// Whether rows that are too low for a label each have none but that of the one that is lit or read.
     pub sole: bool,
     pub row_hue: Hue,
@@ -98,7 +100,7 @@ pub struct Geometry {
 
 impl Geometry {
     /// For a matrix in a box of `size`: as many rows as columns make the largest squares that fit,
-    /// any other matrix fills the box.
+    /// any other matrix fills the box, unless its cells are to be squares too.
     pub fn new(matrix: &Matrix, size: Size, look: Look) -> Self {
         let ((rows, columns), Size { width, height, scale }) = (matrix.shape(), size);
         if width <= 0.0 || height <= 0.0 || (rows == 0 && !look.shrinks) {
@@ -147,7 +149,7 @@ impl Geometry {
                     if turned { column_font * CHARACTER * column_label } else { column_font };
                 let top = title(&matrix.column_axis) + header + 8.0;
                 let highest = ((height - top - EDGE - 1.0) / rows as f64).max(lowest);
-                let (cell_width, cell_height) = if rows == columns {
+                let (cell_width, cell_height) = if rows == columns || look.square {
                     let side = widest.min(highest);
                     let device = side * scale;
                     // Cells of 1 or 2 pixels must all be the same size, or the eye sees stripes.
@@ -653,6 +655,13 @@ mod tests {
             tall,
         );
         assert_eq!(g.cell_height, 150.0, "{g:?}");
+        let square = Look { square: true, ..Look::default() };
+        for rows in [1, 14, 24] {
+            let size = Size { width: 600.0, height: 450.0, scale: 1.0 };
+            let g = Geometry::new(&matrix(rows, 24, "a"), size, square);
+            fits(g, 600.0, 450.0);
+            assert_eq!(g.cell_width, g.cell_height, "{g:?}");
+        }
         for (rows, columns) in [(64, 64), (3, 200), (200, 3)] {
             let g = geometry(&matrix(rows, columns, "unit 1"), 380.0, 220.0);
             assert!(g.row_font >= SMALLEST_FONT && g.column_font >= SMALLEST_FONT, "{g:?}");

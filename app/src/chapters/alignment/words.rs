@@ -215,7 +215,7 @@ pub const SCRIPT: Script = Script {
                    Greedy decoding keeps only one. Train to step 100. Does beam search find a date that is more \
                    probable than the greedy one? Is it the right date? Train to step 250 and look again. Once the \
                    model is sure, what is left for a search to find?",
-            label: "Greedy or beam search?",
+            label: "Dates, with beam search",
             id: "dates",
             set: |link| {
                 link.alignment.task = PairTask::Dates;
@@ -226,7 +226,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Sort the letters. No straight line can be right now. What does the matrix look like once the \
                    answers are correct?",
-            label: "Sort",
+            label: "Sort the letters",
             id: "sort",
             set: |link| link.alignment.task = PairTask::Sort,
             sentence: None,
@@ -234,7 +234,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Put Luong’s dot product beside Bahdanau’s little network. Which one finds the pattern first? \
                    Are the two matrices the same?",
-            label: "Dot product beside it",
+            label: "Luong’s dot product beside it",
             id: "dot",
             set: |link| link.alignment.beside = AttentionKind::Dot,
             sentence: None,
@@ -242,7 +242,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Give both models only 8 units. How much can a single vector of so few numbers hold, and how much \
                    does that matter to a model that can look back?",
-            label: "8 units",
+            label: "Give both models 8 units",
             id: "units",
             set: |link| link.alignment.hidden = 8,
             sentence: None,
@@ -250,7 +250,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Train on strings of at most 5 letters, then type a longer one. Attention can look anywhere, but \
                    does it still know where to look?",
-            label: "At most 5",
+            label: "Sources of at most 5 letters",
             id: "short",
             set: |link| link.alignment.length = 5,
             sentence: None,

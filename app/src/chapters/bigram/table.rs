@@ -211,7 +211,13 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
             </div>
             <div class="bigram-row" data-part="next">
                 {move || asks.get().then(|| match is_early.get() {
-                    true => view! { <p class="hint">{worded("Click a cell to see its whole row here.")}</p> }.into_any(),
+                    true => view! {
+                        <p class="hint">{worded("Click a cell to see its whole row here.")}</p>
+                        <p class="hint" data-testid="bigram-second">
+                            "The steps and the losses at the foot are those of a second table. It is trained to \
+                             come close to this one. The story comes to it later."
+                        </p>
+                    }.into_any(),
                     false => view! { <GuessRow row=suggested seen=row_seen/> }.into_any(),
                 })}
                 {move || apart.get().map(|said| view! { <p class="view-note" data-testid="bigram-apart">{said}</p> })}

@@ -150,7 +150,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "What does a k of 10 do to the loss on the held-out text, and on the training text? Set k to 0 \
                    and compare. Then find the best k.",
-            label: "k of 10",
+            label: "Add a k of 10",
             id: "k",
             set: |link| {
                 (link.bigram.view, link.bigram.k) = (View::Smoothed, 10.0);
@@ -163,7 +163,7 @@ pub const SCRIPT: Script = Script {
                    characters? Press “Replay” to see the run again from its first step. Then keep training. Does the \
                    lowest logit ever stop falling? On the training text, the trained table’s loss minus that of the raw counts \
                    is a [KL divergence](kl-divergence).",
-            label: "The difference",
+            label: "Show trained minus counted",
             id: "difference",
             set: |link| link.bigram.view = View::Difference,
             sentence: None,
@@ -171,7 +171,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Thirty letters are drawn from smoothed counts with a k of 10. Read them. Then set “Draw from” to the \
                    raw counts: the same thirty random numbers are used again. Which reads better, and why?",
-            label: "Thirty, smoothed",
+            label: "Draw thirty letters, smoothed",
             id: "write",
             set: |link| {
                 (link.bigram.from, link.bigram.k, link.bigram.drawn) =
@@ -183,7 +183,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "The built-in texts contain no €. What do the raw counts, the smoothed counts and the trained table \
                    say about the pairs it stands in?",
-            label: "A sentence with a €",
+            label: "Read a sentence with a €",
             id: "unknown",
             set: |link| link.view = "sentence".into(),
             sentence: Some("the fox paid one € for it"),

@@ -95,7 +95,7 @@ pub const SCRIPT: Script = Script {
     tries: &[
         Trial {
             text: "Give all models 64 units and train. Does size lift the forward model above chance?",
-            label: "64 units",
+            label: "Give all models 64 units",
             id: "size",
             set: |link| link.birnn.hidden = 64,
             sentence: None,
@@ -103,7 +103,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Let the delayed model answer 5 steps late, and train. At how many of the five distances is it \
                    right, without ever reading backward? What does it pay for that?",
-            label: "Delay 5",
+            label: "Answer 5 steps late",
             id: "delay",
             set: |link| (link.birnn.delay, link.birnn.ahead) = (5, 5),
             sentence: None,
@@ -111,7 +111,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Change a symbol in the middle and follow the change. Which rows does it run through, and how far? \
                    Which stay at exactly 0?",
-            label: "Change position 8",
+            label: "Change the symbol at position 8",
             id: "edit",
             set: |link| (link.birnn.editing, link.birnn.edit) = (true, 8),
             sentence: None,
@@ -119,7 +119,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Hide a letter of your own sentence: first one at the end of a word, then one at its start. Which side \
                    of the gap helps more?",
-            label: "Missing letters",
+            label: "Hide letters of your sentence",
             id: "fill",
             set: |link| link.birnn.task = TaskChoice::Fill,
             sentence: None,
@@ -128,7 +128,7 @@ pub const SCRIPT: Script = Script {
             text: "Let the delayed model read 2 letters beyond the gap, and train. Can it keep up with both ways? It \
                    holds both sides of the gap in one state, while the model that reads both ways holds them in two \
                    and only adds up what each says.",
-            label: "Letters, 2 late",
+            label: "Missing letters, answered 2 late",
             id: "late",
             set: |link| {
                 (link.birnn.task, link.birnn.delay, link.birnn.cell) =

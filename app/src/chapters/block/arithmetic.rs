@@ -4,7 +4,7 @@ use leptos::{ev, prelude::*};
 use unroll_protocol::study::block::Stream;
 use web_sys::Element;
 
-use super::{Page, stream::bar};
+use super::{Page, stream::BarScale};
 use crate::figures::{decimals, token::mark};
 
 /// Products in sight; the rest is one sum.
@@ -75,13 +75,14 @@ pub fn panel(page: Page, folds: Folds) -> Option<AnyView> {
     let units = rounded(&all);
     let shown = LARGEST.min(all.len());
     let (total, rest) = (sum(&all), sum(&all[shown..]));
-    // One scale for all terms, so that their bars compare.
-    let longest = |(_, all): (f64, Vec<Product>)| {
+    // One unit for all terms, so that their bars compare; each begins where its own bars do.
+    let needs = |all: &[Product]| {
         let rest = sum(all.get(LARGEST..).unwrap_or_default());
-        all.first().map_or(0.0, |first| first.value.abs()).max(rest.abs())
+        BarScale::of(all.iter().map(|product| product.value).chain([rest]))
     };
     let terms = (0..stream.sources.len()).filter_map(|term| products(&stream, term));
-    let most = terms.map(longest).fold(1e-6, f64::max);
+    let span = terms.map(|(_, all)| needs(&all).span).fold(1e-6, f64::max);
+    let scale = BarScale { span, ..needs(&all) };
     let row = |(product, units): (&Product, &i64)| {
         let Product { place, x, weight, value } = product;
         view! {
@@ -89,7 +90,7 @@ pub fn panel(page: Page, folds: Folds) -> Option<AnyView> {
                 <th scope="row">{*place}</th>
                 <td>{decimals(*x, PLACES)}</td><td>{decimals(*weight, PLACES)}</td>
                 <td data-part="block-product" data-value=value.to_string()>{written(*units)}</td>
-                <td class="block-bars">{bar(*value, most)}</td>
+                <td class="block-bars">{scale.bar(*value)}</td>
             </tr>
         }
     };
@@ -142,7 +143,7 @@ pub fn panel(page: Page, folds: Folds) -> Option<AnyView> {
                                 <td data-testid="block-rest" data-value=rest.to_string()>
                                     {written(units[shown..].iter().sum())}
                                 </td>
-                                <td class="block-bars">{bar(rest, most)}</td>
+                                <td class="block-bars">{scale.bar(rest)}</td>
                             </tr>
                         </tbody>
                         <tfoot><tr>

@@ -70,15 +70,17 @@ fn losses(page: Page) -> AnyView {
     // The lines have their numbers.
     let verdict = move || {
         let (full, cut) = last(0).zip(last(1))?;
-        Some(match cut - full {
+        // Of fewer losses the mean says little.
+        let enough = curves.with(|curves| curves.iter().all(|curve| curve.len() >= SMOOTHED));
+        enough.then(|| match cut - full {
             gap if gap.abs() < 0.03 => "Hardly any difference so far.",
             gap if gap > 0.0 => "The full model is ahead.",
             _ => "The full model is behind so far.",
         })
     };
     view! {
-        <LinesFigure name="block-loss" title="Losses of the two models" lines
-            provenance=page.provenance/>
+        <LinesFigure name="block-loss" title="Losses of the two models, each a mean of 20 batches" lines
+            hint="The losses begin with step 1." provenance=page.provenance/>
         <p class="block-verdict" data-testid="block-loss-verdict" data-full=move || last(0) data-cut=move || last(1)>
             {verdict}
         </p>
@@ -93,7 +95,7 @@ fn gradients(page: Page) -> AnyView {
         let line = |depths: &Depths, name: String, hue, dash| {
             // A gradient of exactly 0 has no place on a logarithmic axis.
             let norm = |norm: f64| if norm > 0.0 { norm } else { f64::NAN };
-            let says = depths.norms.first().map_or_else(String::new, |&n| brief(f64::from(n)));
+            let says = depths.norms.last().map_or_else(String::new, |&n| brief(f64::from(n)));
             let norms = depths.norms.iter().enumerate();
             let points = norms.map(|(depth, &n)| (depth as f64, norm(f64::from(n)))).collect();
             // As the losses: each name with the number that its line comes to.
@@ -104,7 +106,6 @@ fn gradients(page: Page) -> AnyView {
         Lines {
             x_label: "after block".into(),
             y_label: "size of the gradient".into(),
-            names_first: true,
             y_scale: YScale::Log,
             x_range: Some((0.0, f64::from(unroll_protocol::study::block::LAYERS))),
             series: depths
@@ -122,6 +123,7 @@ fn gradients(page: Page) -> AnyView {
             <b data-testid="block-ratio-full" data-value=full.to_string()>{times(full)}</b>
             " what it is after the last in the full model, and "
             <b data-testid="block-ratio-cut" data-value=cut.to_string()>{times(cut)}</b>" "{page.cut()}". "
+            {(full > 1.05).then_some("It may grow: on its way back, each layer beside the stream adds a gradient of its own. ")}
             {heard(full, cut)}
         })
     };
@@ -202,10 +204,14 @@ const FAINT: f64 = 0.01;
 /// In which of the models enough of the gradient arrives at the first block.
 fn heard(full: f64, cut: f64) -> &'static str {
     match (full < FAINT, cut < FAINT) {
-        (false, true) => "Only in the full model does enough arrive.",
-        (true, false) => "Only in the second model does enough arrive.",
-        (false, false) => "Enough arrives in both.",
-        (true, true) => "Too little arrives in either.",
+        (false, true) => {
+            "Only in the full model does enough arrive for the first block to learn from."
+        }
+        (true, false) => {
+            "Only in the second model does enough arrive for the first block to learn from."
+        }
+        (false, false) => "In both, enough arrives for the first block to learn from.",
+        (true, true) => "In both, too little arrives for the first block to learn from.",
     }
 }
 

@@ -3,17 +3,21 @@
 use leptos::prelude::*;
 use unroll_protocol::study::block::{Ensemble, MASKS, ask};
 
-use super::{Page, stream::bar};
+use super::Page;
 use crate::{
     controls::SliderField,
     course::{Sentence, use_setting},
-    figures::{Matrix, MatrixFigure, ValueMap, largest, percent, token::mark},
+    figures::{ColumnStrip, Matrix, MatrixFigure, ValueMap, largest, percent, token::mark},
     questions::use_answer,
     reactive::memo,
 };
 
 /// Likeliest tokens on show.
 const TOP: usize = 8;
+/// Height of the bars over the columns, in CSS pixels.
+const BARS: f64 = 72.0;
+/// A narrower column has no room for its bar's number.
+const NUMBERED: f64 = 34.0;
 
 pub fn view(page: Page) -> AnyView {
     let dropout = use_setting(|link| &mut link.block.dropout);
@@ -31,12 +35,12 @@ pub fn view(page: Page) -> AnyView {
         let (matrix, full) =
             (matrix.get_untracked(), ensemble.with_untracked(|e| Some(e.as_ref()?.full.clone())));
         let full =
-            full.and_then(|full| largest(&full, TOP).get(column).map(|t| t.1)).unwrap_or_default();
+            full.and_then(|full| largest(&full, TOP).get(row).map(|t| t.1)).unwrap_or_default();
         let name = |of: &[String], at: usize| of.get(at).cloned().unwrap_or_default();
         format!(
             "{}, ‘{}’: {}, full network {}",
-            name(&matrix.rows, row),
-            mark(&name(&matrix.columns, column)),
+            name(&matrix.columns, column),
+            mark(&name(&matrix.rows, row)),
             percent(full + off, 1),
             percent(full, 1)
         )
@@ -59,42 +63,44 @@ pub fn view(page: Page) -> AnyView {
             })
         })
     };
-    let bars = move || {
-        ensemble.with(|e| {
-            let distances = distances(e.as_ref()?);
-            let most = distances.iter().fold(1e-6, |most: f32, away| most.max(*away));
-            let row = |(name, away): (String, &f32)| view! {
-                <tr>
-                    <th scope="row">{name}</th>
-                    <td data-part="block-away" data-value=away.to_string()>{percent(*away, 1)}</td>
-                    <td class="block-bars">{bar((*away).into(), most.into())}</td>
-                </tr>
-            };
-            Some(names().zip(&distances).map(row).collect_view())
-        })
-    };
+    let strip = ColumnStrip::new(Signal::stored(BARS), move |across| {
+        let bars = move || {
+            ensemble.with(|e| {
+                let distances = distances(e.as_ref()?);
+                let most = distances.iter().fold(1e-6, |most: f32, away| most.max(*away));
+                let across = across.get();
+                let bar = |(i, away): (usize, &f32)| {
+                    let place = format!(
+                        "left:{:.1}px;width:{:.1}px",
+                        across.middle(i) - across.cell / 2.0,
+                        across.cell
+                    );
+                    let is_narrow = across.cell < NUMBERED;
+                    view! {
+                        <li data-part="block-away" data-value=away.to_string() style=place>
+                            <span class:visually-hidden=is_narrow>{percent(*away, 1)}</span>
+                            <i style=format!("height:{:.1}%", 100.0 * away / most)></i>
+                        </li>
+                    }
+                };
+                Some(distances.iter().enumerate().map(bar).collect_view())
+            })
+        };
+        view! {
+            <ol class="block-away" data-testid="block-away"
+                aria-label="How far their mean and each sub-network are from the full network">{bars}</ol>
+        }
+        .into_any()
+    });
     view! {
         <Sentence label="Your sentence" problem=answered.problem/>
         <p class="view-note">
-            "Each row: the full network with activations set to 0 at random. Color: how far each guess moves. Bars: how far all \
-             of them do."
+            "Each column: the full network with activations set to 0 at random. Color: how far each guess moves. Bars: how far \
+             all of them do."
         </p>
         <div class="view-bar"><SliderField name="block-dropout" step=0.05/></div>
-        <div class="view-side block-ensemble">
-            <div>
-                <MatrixFigure name="block-ensemble" title="Each sub-network’s guesses, less the full network’s" matrix
-                    describe provenance=page.provenance/>
-            </div>
-            <div class="view-scroll" tabindex="0" role="region" aria-label="How far from the full network">
-                <table class="block-table block-away" data-testid="block-away">
-                    <thead><tr>
-                        <th scope="col">"network"</th><th scope="col">"distance"</th>
-                        <th scope="col"><span class="visually-hidden">"as a bar"</span></th>
-                    </tr></thead>
-                    <tbody>{bars}</tbody>
-                </table>
-            </div>
-        </div>
+        <MatrixFigure name="block-ensemble" title="Each sub-network’s guesses, less the full network’s" matrix
+            describe provenance=page.provenance above=strip tall=true/>
         <p class="block-verdict" data-testid="block-ensemble-verdict">{verdict}</p>
     }
     .into_any()
@@ -118,20 +124,22 @@ fn rows(ensemble: &Ensemble) -> impl Iterator<Item = &[f32]> {
 
 fn names() -> impl Iterator<Item = String> {
     let masks = (1..=MASKS).map(|mask| format!("mask {mask}"));
-    ["their mean".to_owned()].into_iter().chain(masks)
+    ["mean".to_owned()].into_iter().chain(masks)
 }
 
-/// How much more probability each sub-network and their mean give than the full network.
+/// How much more probability their mean and each sub-network give than the full network: a column for each.
 fn matrix(ensemble: &Ensemble, vocabulary: &[String]) -> Matrix {
     let top: Vec<usize> = largest(&ensemble.full, TOP).into_iter().map(|t| t.0).collect();
-    let values: Vec<f32> = rows(ensemble)
-        .flat_map(|row| top.iter().map(|id| row[*id] - ensemble.full[*id]).collect::<Vec<_>>())
-        .collect();
+    let off = |id: &usize| {
+        let id = *id;
+        rows(ensemble).map(move |row| row[id] - ensemble.full[id])
+    };
+    let values: Vec<f32> = top.iter().flat_map(off).collect();
     Matrix {
-        row_axis: "network".into(),
-        column_axis: "next character".into(),
-        rows: names().collect(),
-        columns: top.iter().map(|id| vocabulary.get(*id).cloned().unwrap_or_default()).collect(),
+        row_axis: "next character".into(),
+        column_axis: "mask".into(),
+        rows: top.iter().map(|id| vocabulary.get(*id).cloned().unwrap_or_default()).collect(),
+        columns: names().collect(),
         map: ValueMap::around(&values),
         values,
         value_name: "difference".into(),

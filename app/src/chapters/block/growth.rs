@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use unroll_protocol::study::block::{Growth, LAYERS, Source};
 
-use super::{Page, stream::short};
+use super::{Page, stream::short, wiring::block};
 use crate::{
     figures::{Matrix, MatrixFigure, ValueMap, brief},
     reactive::memo,
@@ -45,7 +45,7 @@ pub fn view(page: Page) -> AnyView {
             matrix=Signal::derive(move || shown.with(|shown| shown.matrix.clone()))
             dotted=Signal::derive(move || shown.with(|shown| shown.woke.clone()))
             groups=Signal::derive(move || shown.with(|shown| shown.groups.clone()))
-            describe hint="Dots: first longer than the token embedding. Point at a cell to read its length."
+            describe hint="Colors go by equal factors (a log scale). Dots: first longer than the token embedding."
             provenance=page.provenance small=true/>
         <p class="panel-note" data-testid="block-growth-passage">{note}</p>
     }
@@ -55,7 +55,7 @@ pub fn view(page: Page) -> AnyView {
 /// More columns than this would be too narrow to be pointed at.
 const MOST_COLUMNS: usize = 30;
 
-/// The terms, those of one kind together, by steps.
+/// The terms in their order in the stream, by steps.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Shown {
     matrix: Matrix,
@@ -63,23 +63,19 @@ struct Shown {
     steps: Vec<u32>,
     /// Where layers woke.
     woke: Vec<(usize, usize)>,
-    /// First rows of a kind.
+    /// First rows of a block.
     groups: Vec<usize>,
 }
 
 impl Shown {
     fn new(growth: &Growth, wakings: &Wakings) -> Self {
-        let mut terms: Vec<usize> = (0..growth.sources.len()).collect();
-        // Among those of one kind they keep their order.
-        terms.sort_by_key(|term| kind(growth.sources[*term]));
-        let sources: Vec<Source> = terms.iter().map(|term| growth.sources[*term]).collect();
+        let sources = growth.sources.clone();
         let columns = columns(&growth.steps, wakings);
         let points: Vec<_> = growth.points().collect();
-        let length = |term: &usize, column: &usize| {
-            points.get(*column).map_or(f32::NAN, |(_, lengths)| lengths[*term])
+        let length = |term: usize, column: &usize| {
+            points.get(*column).map_or(f32::NAN, |(_, lengths)| lengths[term])
         };
-        let values: Vec<f32> = terms
-            .iter()
+        let values: Vec<f32> = (0..sources.len())
             .flat_map(|term| columns.iter().map(move |column| length(term, column)))
             .collect();
         let steps: Vec<u32> = columns.iter().map(|column| growth.steps[*column]).collect();
@@ -87,7 +83,7 @@ impl Shown {
             let step = when(wakings, *source)?;
             Some((row, steps.iter().position(|at| *at == step)?))
         };
-        let begins = |row: &usize| kind(sources[*row]) != kind(sources[row - 1]);
+        let begins = |row: &usize| block(sources[*row]) != block(sources[row - 1]);
         Self {
             woke: sources.iter().enumerate().filter_map(place).collect(),
             groups: (1..sources.len()).filter(begins).collect(),
@@ -99,7 +95,7 @@ impl Shown {
                 // They grow a hundredfold, and wake while all are small.
                 map: ValueMap::factors_of(&values),
                 values,
-                value_name: "length".into(),
+                value_name: "length (log scale)".into(),
                 absent: String::new(),
             },
             sources,
@@ -118,16 +114,6 @@ impl Shown {
             format!(" (token embedding {}).{woke}", length(token))
         });
         format!("{}, step {step}: length {}{token}", short(*source), length(row))
-    }
-}
-
-/// In which group of rows a term is.
-fn kind(source: Source) -> u8 {
-    match source {
-        Source::Token | Source::Position => 0,
-        Source::Attention(_) => 1,
-        Source::FeedForward(_) => 2,
-        Source::NormOffsets => 3,
     }
 }
 
@@ -269,17 +255,15 @@ mod tests {
     }
 
     #[test]
-    fn terms_of_one_kind_are_together_and_have_a_dot_where_they_woke() {
-        let mut growth = grown();
-        growth.sources = vec![Source::Attention(1), Source::Token, Source::FeedForward(1)];
-        growth.lengths.values = vec![0.1, 1.0, 0.2, 1.6, 1.5, 1.7, 0.9, 4.0, 2.0];
+    fn terms_keep_their_order_and_have_a_dot_where_they_woke() {
+        let growth = grown();
         let shown = Shown::new(&growth, &wakings(&growth));
         assert_eq!(shown.matrix.rows, ["token", "attn 1", "feed 1"]);
         assert_eq!(
             (shown.steps.clone(), &shown.matrix.values[..2]),
             (vec![8, 12], &[1.5, 4.0][..])
         );
-        assert_eq!((shown.woke.clone(), shown.groups.clone()), (vec![(1, 0), (2, 0)], vec![1, 2]));
+        assert_eq!((shown.woke.clone(), shown.groups.clone()), (vec![(1, 0), (2, 0)], vec![1]));
         assert_eq!(
             shown.describe(1, 0),
             "attn 1, step 8: length 1.6 (token embedding 1.5). It wakes here."

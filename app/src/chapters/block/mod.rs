@@ -8,6 +8,7 @@ mod growth;
 mod neurons;
 mod notebooks;
 mod stream;
+mod wiring;
 mod words;
 
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, Segments},
     course::{
-        ChapterFrame, Lab, StageView, further, live_setting, use_lab, use_provenance, use_setting,
+        ChapterFrame, Lab, StageView, further, use_lab, use_provenance, use_setting,
         use_short_sentence,
     },
     figures::{Provenance, Slot},
@@ -117,6 +118,7 @@ fn BlockChapter() -> impl IntoView {
         let (shown, position, token) = (shown.get(), position.get(), token.get());
         Some(ask::Stream { text, shown, position, token })
     })
+    .shown_in(lab.on_view("wiring"))
     .shown_in(lab.on_view("stream"));
     let growth = use_answer(lab, || Some(ask::Growth {}))
         .shown_in(lab.on_view("growth"))
@@ -169,6 +171,7 @@ fn BlockChapter() -> impl IntoView {
             ]
             more=words::more
             views=vec![
+                StageView::new("wiring", "A block", move || wiring::view(page)),
                 StageView::new("stream", "The stream", move || stream::view(page)),
                 StageView::new("without", "Retrained", move || depths::view(page)),
                 StageView::new("growth", "Over training", move || growth::view(page)),
@@ -196,6 +199,5 @@ fn lives(page: Page) -> Vec<Live> {
             false => "…".to_owned(),
         }),
         live("parted", move || parted.get()),
-        live_setting("left-out", |link| name_of(link.block.without).to_owned()),
     ]
 }

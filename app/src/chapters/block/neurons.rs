@@ -130,7 +130,7 @@ fn own(neurons: &Neurons) -> Vec<(f64, f64)> {
 /// The neurons on the curve of their activation function, beside the others.
 fn lines(neurons: &Neurons) -> Lines {
     let own = own(neurons);
-    let (low, high) = own.first().zip(own.last()).map_or((0.0, 0.0), |(a, b)| (a.0, b.0));
+    let reach = reach(&own);
     let looks = [(Hue::Muted, Dash::Dashed), (Hue::Ink, Dash::Solid), (Hue::Third, Dash::Dashed)];
     let curves = CURVES.iter().zip(&neurons.curves).zip(looks);
     // Where the layer does not use it, the tanh form would be a second name for one line.
@@ -139,16 +139,18 @@ fn lines(neurons: &Neurons) -> Lines {
     });
     let curves = curves.map(|((curve, values), (hue, dash))| {
         let points = grid().map(f64::from).zip(values.iter().map(|v| f64::from(*v)));
-        Line::new(curve.label(), hue, dash, points.collect())
+        let near = points.filter(|(x, _)| x.abs() <= reach);
+        Line::new(curve.label(), hue, dash, near.collect())
     });
     let count = own.len();
     let own = dots(format!("the {count} neurons"), Hue::First, own);
-    Lines {
-        series: curves.chain([own]).collect(),
-        // So far left that all curves are almost 0 there.
-        x_range: Some((low.floor().min(-4.0), high.ceil().max(4.0))),
-        ..axes()
-    }
+    Lines { series: curves.chain([own]).collect(), x_range: Some((-reach, reach)), ..axes() }
+}
+
+/// How far from 0 the axis of sums goes on both sides: as far as the neurons, rounded up to halves.
+fn reach(own: &[(f64, f64)]) -> f64 {
+    let most = own.iter().fold(0f64, |most, (x, _)| most.max(x.abs()));
+    ((2.0 * most).ceil() / 2.0).max(0.5)
 }
 
 /// The neurons at two positions: where they compete, the same sum has two outputs.
@@ -173,5 +175,17 @@ fn axes() -> Lines {
         x_label: "incoming sum".into(),
         y_label: "what the neuron puts out".into(),
         ..Lines::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_axis_holds_the_neurons() {
+        assert_eq!(reach(&[(-0.7, 0.0), (0.9, 0.8)]), 1.0);
+        assert_eq!(reach(&[(-1.2, 0.0), (0.9, 0.8)]), 1.5);
+        assert_eq!(reach(&[]), 0.5);
     }
 }

@@ -107,7 +107,7 @@ pub fn view(page: Page) -> AnyView {
 }
 
 /// The model on show, in words.
-fn model(page: Page) -> String {
+pub fn model(page: Page) -> String {
     match page.shown.get() {
         Shown::Full => "full model".to_owned(),
         Shown::Cut => format!("model without {}", name_of(page.without.get())),
@@ -147,14 +147,36 @@ fn sizes(stream: &Stream) -> Matrix {
     }
 }
 
-/// `value` as a bar to the right of the middle, or to the left where it is negative; `most` fills
-/// its half.
-pub fn bar(value: f64, most: f64) -> AnyView {
-    let share = (value.abs() / most * 50.0).clamp(0.0, 50.0);
-    let left = if value < 0.0 { 50.0 - share } else { 50.0 };
-    let class = if value < 0.0 { "block-bar block-less" } else { "block-bar" };
-    view! { <span class=class aria-hidden="true"><i style=format!("left:{left:.2}%;width:{share:.2}%")></i></span> }
+/// What bars are drawn to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BarScale {
+    /// Where they begin: at 0, or left of it where some value is negative.
+    pub low: f64,
+    /// How much their width stands for.
+    pub span: f64,
+}
+
+impl BarScale {
+    /// Holds these values, and no more: no room is left for signs that none of them has.
+    pub fn of(values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) =
+            values.fold((0f64, 0f64), |(low, high), value| (low.min(value), high.max(value)));
+        Self { low, span: (high - low).max(1e-6) }
+    }
+
+    /// `value` as a bar to the right of 0, or to the left where it is negative.
+    pub fn bar(self, value: f64) -> AnyView {
+        let share = |value: f64| (100.0 * value / self.span).clamp(0.0, 100.0);
+        let (zero, left, width) =
+            (share(-self.low), share(value.min(0.0) - self.low), share(value.abs()));
+        let class = if value < 0.0 { "block-bar block-less" } else { "block-bar" };
+        view! {
+            <span class=class style=format!("--zero:{zero:.2}%") aria-hidden="true">
+                <i style=format!("left:{left:.2}%;width:{width:.2}%")></i>
+            </span>
+        }
         .into_any()
+    }
 }
 
 /// All contributions to the logit.
@@ -163,7 +185,7 @@ fn sum(stream: &Stream) -> f64 {
 }
 
 /// The length of a term at the position on show.
-fn size(stream: &Stream, term: usize) -> Option<f32> {
+pub fn size(stream: &Stream, term: usize) -> Option<f32> {
     let at = term * stream.tokens.len() + stream.position as usize;
     stream.sizes.values.get(at).copied()
 }
@@ -174,13 +196,10 @@ fn contributions(page: Page) -> Option<AnyView> {
     let token =
         page.vocabulary.with(|v| v.get(stream.token as usize).map(|t| mark(t))).unwrap_or_default();
     let sum = sum(&stream);
-    let most = stream
-        .contributions
-        .iter()
-        .fold(stream.offset.abs(), |most, c| most.max(c.abs()))
-        .max(1e-6);
+    let values = stream.contributions.iter().chain([&stream.offset]);
+    let scale = BarScale::of(values.map(|value| f64::from(*value)));
     let whole = stream.whole.get(stream.position as usize).copied();
-    let bar = move |value: f32| bar(f64::from(value), f64::from(most));
+    let bar = move |value: f32| scale.bar(f64::from(value));
     let row = |(index, source): (usize, &Source)| {
         let value = stream.contributions[index];
         let size = size(&stream, index);
@@ -274,6 +293,14 @@ mod tests {
     use unroll_protocol::Array;
 
     use super::*;
+
+    #[test]
+    fn bars_begin_where_there_is_something_to_draw() {
+        let positive = BarScale::of([0.2, 0.5].into_iter());
+        assert_eq!((positive.low, positive.span), (0.0, 0.5));
+        let both = BarScale::of([-0.25, 0.75].into_iter());
+        assert_eq!((both.low, both.span), (-0.25, 1.0));
+    }
 
     #[test]
     fn contributions_are_written_down_to_the_last_digit() {

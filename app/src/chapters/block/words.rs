@@ -23,10 +23,10 @@ pub const SCRIPT: Script = Script {
             title: "",
             text: "In 2015 Kaiming He and others saw a network of 56 [layers](layer) do worse than one of 20, \
                    even on its training images. Their cure is the [residual connection](residual-connection): a \
-                   layer adds to its input instead of replacing it. A transformer’s layers add to a \
-                   [stream](#block-stream hidden) of numbers.\n\n\
-                   ! Compare the two losses: how does a model **without** {left-out} fare?",
-            set: |link| link.view = "without".into(),
+                   layer adds to its input instead of replacing it. A transformer’s **block** adds twice to one \
+                   [stream](#block-stream hidden): attention, then feed-forward.\n\n\
+                   ! Compare the boxes: which layer adds the longest vector?",
+            set: |_| {},
             asks: &[],
         },
         Beat {
@@ -39,7 +39,7 @@ pub const SCRIPT: Script = Script {
                    + Can a layer take something back?\n\n\
                    Yes: it adds the opposite. The token, its position and what each layer found are all terms of the \
                    same sum.",
-            set: |_| {},
+            set: |link| link.view = "stream".into(),
             asks: &["block-size"],
         },
         Beat {
@@ -49,7 +49,10 @@ pub const SCRIPT: Script = Script {
                    for each possible next character. Multiply place by place: the 24 products add up to the \
                    term’s part of the logit. You see the six largest, positive or negative.\n\n\
                    ! Press “›”: does the next term add more or less?",
-            set: |link| link.block.term = 4,
+            set: |link| {
+                link.block.term = 4;
+                link.view = "stream".into();
+            },
             asks: &["block", "block-reach"],
         },
         Beat {
@@ -57,7 +60,7 @@ pub const SCRIPT: Script = Script {
             text: "In the second model, each layer replaces the stream. It is like whispering down a line: each \
                    person passes on only what they made of it. The [gradient](gradient) comes back the same way, \
                    right to left. Where little arrives, layers hardly learn.\n\n\
-                   ! Which line falls to almost nothing on its way left? Compare the losses.\n\n\
+                   ! Which gradient falls to almost nothing on its way left? Compare the losses.\n\n\
                    + Is this a fair comparison?\n\n\
                    Both models begin with the same [seed](seed) and read the same batches. Only the residual \
                    connections are missing from one.",
@@ -78,7 +81,10 @@ pub const SCRIPT: Script = Script {
                    + Why is there a new row?\n\n\
                    Each norm rescales the stream, and with it everything written earlier. It also adds its own \
                    offsets β, and they become a term of the sum.",
-            set: |link| (link.block.norm, link.block.without) = (Norm::Post, Without::Norms),
+            set: |link| {
+                (link.block.norm, link.block.without) = (Norm::Post, Without::Norms);
+                link.view = "stream".into();
+            },
             asks: &[],
         },
         Beat {
@@ -113,9 +119,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A bend between two matrices",
             text: "The feed-forward layer multiplies by one matrix, bends, and multiplies by another. In \
-                   between, 96 [neurons](unit) each add up what they read. The bend decides what passes: \
-                   [GELU](gelu) shrinks negative sums, [ReLU](relu) makes them 0.\n\n\
-                   ! Each dot is a neuron. [Choose ReLU](>control-block-bend), and read below the figure: how many are silent?",
+                   between, 96 [neurons](unit) each add up what they read. [ReLU](relu) passes positive sums and \
+                   makes the others 0. [GELU](gelu) passes a share of each: more of larger ones.\n\n\
+                   ! Each dot is a neuron. [Choose ReLU](>control-block-bend), and read below: how many are silent?",
             set: |link| link.view = "neurons".into(),
             asks: &["block-bend"],
         },

@@ -5,7 +5,7 @@ use unroll_protocol::study::bptt::{BATCH, Cell, Flow, LossKind, Network, Scale, 
 use crate::{
     controls::{grouped, tiny_share},
     course::History,
-    figures::{Dash, Hue, Line, Lines, Reference, YScale, brief, power_of_ten},
+    figures::{Dash, Hue, Line, Lines, Reference, YScale, brief, percent, power_of_ten},
 };
 
 /// Shares below this are off the axis: what a 32-bit float can hold goes down to 1e-45.
@@ -143,8 +143,12 @@ impl Seen {
 
     /// The share as a table has it, with no more digits than the key under the curves.
     pub fn amount(&self) -> String {
-        if self.share < 1.0 { power(self.share) } else { brief(self.share) }
+        in_digits(self.share)
     }
+}
+
+fn in_digits(share: f64) -> String {
+    if share < 1.0 { power(share) } else { brief(share) }
 }
 
 /// Writes at the curves what they come to, which is in their order.
@@ -239,6 +243,17 @@ pub fn amount(share: f64) -> String {
     }
 }
 
+/// What reaches the letter in each network, along the cell in the LSTM, and after how many steps.
+pub fn shares_said(flow: &Flow) -> Option<String> {
+    let share = |(cell, name): (Cell, &str)| {
+        let share = arriving(flow, cell, cell == Cell::Lstm)?;
+        Some(format!("{name} {}", in_digits(share)))
+    };
+    let names = [(Cell::Rnn, "RNN"), (Cell::Lstm, "LSTM cell"), (Cell::Gru, "GRU")];
+    let shares = names.into_iter().map(share).collect::<Option<Vec<_>>>()?;
+    Some(format!("{} at step {}", shares.join(", "), grouped(flow.step.into())))
+}
+
 /// Accuracy by gap, as measured last. Before there is an answer, the axes for gaps to `gap`.
 pub fn accuracy(flow: Option<&Flow>, gap: u32) -> Lines {
     let of = flow.map(|flow| flow.accuracy.clone()).unwrap_or_default();
@@ -246,20 +261,20 @@ pub fn accuracy(flow: Option<&Flow>, gap: u32) -> Lines {
     let line = |(cell, shares): (&Cell, &Vec<f32>)| {
         let (hue, dash) = look(*cell);
         let points = of.gaps.iter().zip(shares);
-        let points =
-            points.map(|(&gap, &share)| (f64::from(gap), 100.0 * f64::from(share))).collect();
+        let points = points.map(|(&gap, &share)| (f64::from(gap), f64::from(share))).collect();
         Line::new(cell.label(), hue, dash, points)
     };
     Lines {
         x_label: "gap".into(),
-        y_label: "right answers, in %".into(),
+        y_label: "right answers".into(),
         series: Cell::ALL.iter().zip(&of.shares).map(line).collect(),
         references: flow
-            .map(|_| Reference { name: "guessing".into(), y: 100.0 * f64::from(of.chance) })
+            .map(|_| Reference { name: "guessing".into(), y: f64::from(of.chance) })
             .into_iter()
             .collect(),
         x_range: Some((1.0, f64::from(longest))),
-        y_range: Some((0.0, 100.0)),
+        y_range: Some((0.0, 1.0)),
+        is_share: true,
         ..Lines::default()
     }
 }
@@ -277,14 +292,19 @@ pub fn accuracy_said(flow: &Flow) -> String {
         ""
     };
     format!(
-        "After {} steps, at a gap of {gap}, the RNN is right {:.0}% of the time, the LSTM {:.0}% and \
-         the GRU {:.0}%. Pure guessing is right {:.0}% of the time.{still}",
+        "After {} steps, at a gap of {gap}, the RNN is right {} of the time, the LSTM {} and the GRU {}. \
+         Pure guessing is right {} of the time.{still}",
         grouped(of.step.into()),
-        100.0 * rnn,
-        100.0 * lstm,
-        100.0 * gru,
-        100.0 * of.chance
+        right(rnn),
+        right(lstm),
+        right(gru),
+        right(of.chance)
     )
+}
+
+/// A share of right answers, with the digits that the figure reads out.
+fn right(share: f32) -> String {
+    percent(share, 1)
 }
 
 /// The longest gap, and how often each network is right there; `None` before it is measured.
@@ -404,7 +424,7 @@ pub fn first_lost(flow: &Flow) -> Option<Result<(usize, String), &'static str>> 
         ));
     }
     let said = Cell::ALL.iter().zip(&last);
-    let said = said.map(|(cell, share)| format!("{} {:.0}%", cell.label(), 100.0 * share));
+    let said = said.map(|(cell, &share)| format!("{} {}", cell.label(), right(share)));
     Some(Ok((
         order[0],
         format!("Right answers at a gap of {gap}: {}.", said.collect::<Vec<_>>().join(", ")),
@@ -496,6 +516,14 @@ pub mod tests {
         assert_eq!(of(&[0.0; 3]).share, 0.0);
         assert_eq!(arriving(&flow(&[0.5, 1.0, 2.0]), Cell::Rnn, false), Some(0.25));
         assert_eq!(arriving(&flow(&[0.5, 1.0, 2.0]), Cell::Lstm, true), None);
+        let mut all = flow(&[0.5, 1.0, 2.0]);
+        for cell in [Cell::Lstm, Cell::Gru] {
+            let hidden = vec![3e-9, 1.0, 2.0];
+            let memory = (cell == Cell::Lstm).then(|| vec![4.0, 1.0, 2.0]);
+            all.networks.push(Network { cell, hidden, memory, ..all.networks[0].clone() });
+        }
+        let said = "RNN 0.250, LSTM cell 2, GRU 1.5·10⁻⁹ at step 0";
+        assert_eq!(shares_said(&all).as_deref(), Some(said));
         // Where it has faded.
         let faded = |hidden: &[f32]| fades(&flow(hidden)).unwrap();
         assert_eq!(faded(&[0.5, 1.0, 2.0]).0, 3);

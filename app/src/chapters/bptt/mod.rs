@@ -98,6 +98,21 @@ impl Shown {
         self.read_off(self.nudge, read)
     }
 
+    /// The forget bias that the LSTM on show began with, as titles say it: beats differ in it.
+    fn forget_bias(self) -> Memo<String> {
+        last_known(move || Some(format!(" (forget bias {})", curves::number(self.bias()?))))
+    }
+
+    /// The same as a number; `None` while the answer is of models before.
+    fn bias(self) -> Option<f32> {
+        self.flow.with(Option::is_some).then_some(())?;
+        let is_of_it = self.flow_of.get() == Some(self.lab.generation.get());
+        self.lab.started.with(|started| match &started.as_ref()?.spec {
+            StudySpec::Bptt(spec) => is_of_it.then_some(spec.forget_bias),
+            _ => None,
+        })
+    }
+
     fn read_off<
         A: Send + Sync + 'static,
         T: Default + Clone + PartialEq + Send + Sync + 'static,
@@ -233,7 +248,12 @@ fn main_figure(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
         })
     });
     let has_rule = memo(move || loss.get() == LossKind::Last && gated.with(Option::is_none));
-    let title = move || curves::title(loss.get()).to_owned();
+    let bias = shown.forget_bias();
+    let has_gate = memo(move || shown.settings.with(|settings| settings.shown.shows(Cell::Lstm)));
+    let title = move || {
+        let bias = if has_gate.get() { bias.get() } else { String::new() };
+        format!("{}{bias}", curves::title(loss.get()))
+    };
     let in_words = shown.read(said::in_words);
     let seen = shown.read(move |flow, settings| {
         let far = far_beside(shown, flow).flatten();
@@ -370,7 +390,33 @@ fn lives(shown: Shown) -> Vec<Live> {
             }
         }),
         live("accuracy", move || accuracy.get()),
+        live("shares", shares(shown)),
     ]
+}
+
+/// What reaches the letter in each network now, and when it was first seen of these networks.
+fn shares(shown: Shown) -> impl Fn() -> String + Send + Sync + Clone + 'static {
+    let now = memo(move || {
+        let flow = shown.of_last()?;
+        // Of the models before until these have answered.
+        shown.bias()?;
+        Some((shown.lab.generation.get(), flow.step, curves::shares_said(&flow)?))
+    });
+    let first = Memo::new(move |first: Option<&Option<(u32, u32, String)>>| {
+        let (first, now) = (first.cloned().flatten(), now.get());
+        let earlier = |first: &(u32, u32, String)| match &now {
+            Some(now) => first.0 == now.0 && first.1 <= now.1,
+            None => true,
+        };
+        first.filter(earlier).or_else(|| now.clone())
+    });
+    move || match (first.get(), now.get()) {
+        (Some(first), Some(now)) if first.1 < now.1 => {
+            format!("Measured shares at the letter: {}; {}.", first.2, now.2)
+        }
+        (_, Some(now)) => format!("Measured shares at the letter: {}.", now.2),
+        _ => "…".into(),
+    }
 }
 
 /// What reaches the letter along the cell, as last seen with such a forget bias: the stage may be
@@ -381,13 +427,8 @@ fn along_cell(
 ) -> impl Fn() -> String + Send + Sync + Clone + 'static {
     let said = last_known(move || {
         let flow = shown.flow.get().filter(|flow| flow.loss == LossKind::Last)?;
-        let bias = shown.lab.started.with(|started| match &started.as_ref()?.spec {
-            StudySpec::Bptt(spec) => Some(spec.forget_bias),
-            _ => None,
-        })?;
-        let is_of_it = shown.flow_of.get() == Some(shown.lab.generation.get());
-        let share =
-            curves::arriving(&flow, Cell::Lstm, true).filter(|_| is_of_it && is_meant(bias))?;
+        let bias = shown.bias()?;
+        let share = curves::arriving(&flow, Cell::Lstm, true).filter(|_| is_meant(bias))?;
         Some(format!(
             "At training step {}, the cell at the letter gets {} the last step’s gradient.",
             grouped(flow.step.into()),

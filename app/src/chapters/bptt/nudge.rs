@@ -3,11 +3,11 @@
 use leptos::prelude::*;
 use unroll_protocol::study::bptt::{Cell, Nudged, Settings};
 
-use super::Shown;
+use super::{Shown, curves, said as words};
 use crate::{
     controls::{ChoiceField, SliderField},
     course::use_right,
-    figures::{ColumnStrip, Matrix, MatrixFigure, ValueMap, power_of_ten, short},
+    figures::{Across, ColumnStrip, Matrix, MatrixFigure, ValueMap, power_of_ten, short},
     reactive::memo,
     teaching::CheckYourself,
 };
@@ -18,6 +18,9 @@ const DECIMALS: usize = 7;
 const FEW_DIGITS: f64 = 1e-6;
 /// Two slopes that differ by less agree.
 const AGREES: f64 = 0.05;
+/// Where the squares' colors end: four powers of ten. Further down, a small nudge's ripple is lost in the
+/// rounding of 32-bit states.
+const LEAST: f32 = 1e-4;
 /// Height of the letters above the squares, in CSS pixels.
 const LETTERS: f64 = 20.0;
 
@@ -40,11 +43,12 @@ pub fn view(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
         if let Some(nudged) = nudged {
             return in_a_line(&nudged);
         }
-        let (unit, step) = (unit + 1, step + 1);
         if change.is_nan() {
-            return format!("Step {step}: before the nudge");
+            return format!("Step {}: before the nudge", step + 1);
         }
-        format!("Unit {unit}, step {step}: {}", short(change.into()))
+        // The square shows its size alone.
+        let signed = shown.nudge.get().and_then(|nudged| moved(&nudged, unit, step));
+        format!("Unit {}, step {}: {}", unit + 1, step + 1, short(signed.unwrap_or(change).into()))
     });
     let title = shown.nudged(|nudged, _| {
         let Nudged { cell, unit, step, .. } = nudged;
@@ -61,6 +65,7 @@ pub fn view(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
             <p class="field-error" role="status" data-testid="bptt-nudge-missing">
                 {shown.nudged(|_, settings| missing(settings))}
             </p>
+            <p class="bptt-reaches" data-testid="bptt-reaches">{shown.nudged(|nudged, _| reaches(nudged))}</p>
             <div class="view-side has-aside bptt-side">
                 <MatrixFigure
                     name="bptt-ripple"
@@ -96,26 +101,48 @@ fn missing(settings: &Settings) -> Option<String> {
     })
 }
 
-/// The ripple along the whole sequence. Before the nudge nothing can move.
-fn ripple(nudged: &Nudged) -> Matrix {
-    let units = nudged.ripple.shape.last().copied().unwrap_or_default() as usize;
-    let steps = nudged.length() as usize;
-    let first = nudged.step.saturating_sub(1) as usize;
-    let value = |unit: usize, step: usize| {
-        let later = step.checked_sub(first)?;
-        nudged.ripple.values.get(later * units + unit).copied()
+fn units(nudged: &Nudged) -> usize {
+    nudged.ripple.shape.last().copied().unwrap_or_default() as usize
+}
+
+/// How far a unit has moved at a step, both from 0, divided by the nudge. Before the nudge nothing can move.
+fn moved(nudged: &Nudged, unit: usize, step: usize) -> Option<f32> {
+    let later = step.checked_sub(nudged.step.saturating_sub(1) as usize)?;
+    nudged.ripple.values.get(later * units(nudged) + unit).copied()
+}
+
+/// Whether the ripple is still there at the “?”, in words.
+fn reaches(nudged: &Nudged) -> String {
+    if nudged.step == nudged.length() {
+        return "This nudge is at the “?” itself.".into();
+    }
+    let last = nudged.ripple.values.chunks(units(nudged).max(1)).last().unwrap_or_default();
+    let most = last.iter().fold(0.0, |most: f32, moved| most.max(moved.abs()));
+    let size = if most < LEAST {
+        "less than 1 part in ten thousand of".to_owned()
+    } else {
+        format!("up to {}", curves::amount(most.into()))
     };
-    // The nudged square itself is 1, next to which all that it moves would be pale.
-    let moved = nudged.ripple.values.get(units..).filter(|moved| !moved.is_empty());
+    let endings =
+        ["it does not arrive", "faint, but it arrives", "it arrives", "it arrives, and has grown"];
+    // What is exactly 0 has no ending: it has not arrived either.
+    let ending = words::ending(f64::from(most).max(f64::MIN_POSITIVE), endings);
+    format!("At the “?”, the ripple is {size} the nudge: {ending}.")
+}
+
+/// The size of the ripple along the whole sequence.
+fn ripple(nudged: &Nudged) -> Matrix {
+    let (units, steps) = (units(nudged), nudged.length() as usize);
+    let value = |(unit, step)| moved(nudged, unit, step).map_or(f32::NAN, f32::abs);
     let values = (0..units).flat_map(|unit| (0..steps).map(move |step| (unit, step)));
     Matrix {
         row_axis: "unit".into(),
         column_axis: "step".into(),
         rows: (1..=units).map(|unit| unit.to_string()).collect(),
         columns: (1..=steps).map(|step| step.to_string()).collect(),
-        values: values.map(|(unit, step)| value(unit, step).unwrap_or(f32::NAN)).collect(),
-        map: ValueMap::around(moved.unwrap_or(&[1.0])),
-        value_name: "change ÷ nudge".into(),
+        values: values.map(value).collect(),
+        map: ValueMap::Factors { least: LEAST, most: 1.0 },
+        value_name: "size of change ÷ nudge (powers of ten)".into(),
         absent: "before the nudge".into(),
     }
 }
@@ -181,13 +208,18 @@ fn sequence(shown: Shown) -> Memo<Option<(Vec<String>, usize, String)>> {
     })
 }
 
-/// What is read at each step, in line with its squares: the letter stands out, and the “?” has a frame.
+/// What is read at each step, in line with its squares: the letter stands out, and a frame is around the “?”
+/// and its squares, where the loss is.
 fn letters(shown: Shown) -> ColumnStrip {
     let row = sequence(shown);
     ColumnStrip::new(LETTERS, move |across| {
         let style = move || {
             let across = across.get();
             format!("left:{:.1}px;width:{:.1}px", across.left, across.cell * across.count as f64)
+        };
+        let asked = move || {
+            let Across { left, cell, count, .. } = across.get();
+            format!("left:{:.1}px;width:{cell:.1}px", left + cell * count.saturating_sub(1) as f64)
         };
         let tokens = move || {
             let (tokens, letter, _) = row.get()?;
@@ -197,8 +229,11 @@ fn letters(shown: Shown) -> ColumnStrip {
             };
             Some(tokens.into_iter().zip(1..).map(token).collect_view())
         };
-        view! { <div class="bptt-letters" aria-hidden="true" translate="no" style=style>{tokens}</div> }
-            .into_any()
+        view! {
+            <div class="bptt-letters" aria-hidden="true" translate="no" style=style>{tokens}</div>
+            <i class="bptt-question" aria-hidden="true" style=asked></i>
+        }
+        .into_any()
     })
 }
 
@@ -373,8 +408,31 @@ mod tests {
         let matrix = ripple(&nudged(2.501, 0.1));
         assert_eq!(matrix.shape(), (2, 3));
         assert!((0..2).all(|unit| matrix.value(unit, 0).is_nan()), "nothing can move before");
-        assert_eq!(matrix.map, ValueMap::Signed { limit: 0.5 }, "the nudge itself does not count");
-        assert_eq!((matrix.value(1, 1), matrix.value(0, 2), matrix.value(1, 2)), (1.0, -0.5, 0.25));
+        assert_eq!((matrix.value(1, 1), matrix.value(0, 2), matrix.value(1, 2)), (1.0, 0.5, 0.25));
+        assert_eq!(moved(&nudged(2.501, 0.1), 0, 2), Some(-0.5), "its sign is read");
+        assert_eq!(matrix.map.ticks(), ["10⁻⁴", "0.001", "0.01", "0.1", "1"]);
+    }
+
+    #[test]
+    fn it_is_said_whether_the_ripple_arrives() {
+        let says = |last: [f32; 2]| {
+            let mut nudged = nudged(2.501, 0.1);
+            nudged.ripple.values[2..].copy_from_slice(&last);
+            reaches(&nudged)
+        };
+        assert_eq!(
+            says([-0.5, 0.25]),
+            "At the “?”, the ripple is up to 50% of the nudge: it arrives."
+        );
+        assert!(says([0.0, -0.02]).ends_with("up to 2% of the nudge: faint, but it arrives."));
+        let least = "less than 1 part in ten thousand of the nudge: it does not arrive.";
+        assert!([[0.0; 2], [9e-5, 0.0]].map(says).iter().all(|said| said.ends_with(least)));
+        assert!(
+            says([2e-4, 0.0]).contains("about 200 parts in a million of the nudge: it does not")
+        );
+        assert!(says([3.0, 0.0]).contains("3.00 times the nudge: it arrives, and has grown."));
+        let at_last = Nudged { step: 3, ..nudged(2.501, 0.1) };
+        assert_eq!(reaches(&at_last), "This nudge is at the “?” itself.");
     }
 
     #[test]

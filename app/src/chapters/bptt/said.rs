@@ -14,7 +14,7 @@ const GROWN: f64 = 2.0;
 const MISSES: f64 = 0.05;
 
 /// One of four endings, by how much of the last step's gradient arrives; none where it was cut off.
-fn ending(share: f64, endings: [&'static str; 4]) -> &'static str {
+pub fn ending(share: f64, endings: [&'static str; 4]) -> &'static str {
     let [vanished, faint, arrives, grown] = endings;
     match share {
         0.0 => "",
@@ -83,8 +83,14 @@ pub fn in_words(flow: &Flow, settings: &Settings) -> String {
     let [size, slope] = [size, slope].map(|factor| (f64::from(factor) * 100.0).round() / 100.0);
     let rule = size * slope;
     let measured = each_step(flow, norms).map_or_else(String::new, |each| {
-        let does = if (each - rule).abs() <= MISSES * rule { "holds" } else { "fails" };
-        format!(" Measured: {each:.2}. The rule {does} here.")
+        let does = match each - rule {
+            off if off.abs() <= MISSES * rule => "holds here.",
+            off if off > 0.0 => {
+                "fails here: most comes back through units whose slope is steeper than the mean."
+            }
+            _ => "fails here: much of the way back leads through units whose slope is flatter than the mean.",
+        };
+        format!(" Measured: {each:.2}. The rule {does}")
     });
     format!(
         "Share left per step{whose}, by a rule of thumb: size of U × mean slope of tanh = {size:.2} × {slope:.2} = \
@@ -139,7 +145,8 @@ mod tests {
         assert_eq!(
             said(&flow(&[0.5, 1.0, 2.0])),
             "Share left per step, by a rule of thumb: size of U × mean slope of tanh = 1.00 × 1.00 = 1.00. \
-             Measured: 0.50. The rule fails here."
+             Measured: 0.50. The rule fails here: much of the way back leads through units whose slope is flatter than \
+             the mean."
         );
         assert!(said(&flow(&[1.9, 1.9, 2.0])).ends_with("Measured: 0.97. The rule holds here."));
         assert!(said(&flow(&[0.0, 1.0, 2.0])).ends_with("= 1.00."), "none arrives");
@@ -148,7 +155,7 @@ mod tests {
         assert_eq!(
             said(&Flow { rescaled: Some(copy), ..flow(&[0.5, 1.0, 2.0]) }),
             "Share left per step at radius 4, by a rule of thumb: size of U × mean slope of tanh = 4.00 × 0.25 = 1.00. \
-             Measured: 2.00. The rule fails here."
+             Measured: 2.00. The rule fails here: most comes back through units whose slope is steeper than the mean."
         );
         let every = Flow { loss: LossKind::Every, ..flow(&[1.0; 3]) };
         assert!(said(&every).contains("its own loss"));

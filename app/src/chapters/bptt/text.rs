@@ -10,8 +10,14 @@ use crate::{
     teaching::{Kind, Quiz},
 };
 
-/// A nudge so late that its slope is not lost in rounding; what is asked is of an earlier step.
-fn nudge(link: &mut Link) {
+/// A nudge so early that its ripple has all the room to die.
+fn early_nudge(link: &mut Link) {
+    link.view = super::NUDGE.into();
+    link.bptt.step = 3;
+}
+
+/// One so late that its slope is not lost in rounding; what is asked is of an earlier step.
+fn late_nudge(link: &mut Link) {
     link.view = super::NUDGE.into();
     link.bptt.step = 22;
 }
@@ -26,10 +32,9 @@ pub const SCRIPT: Script = Script {
                    worked out why.\n\n\
                    Here an RNN reads a capital letter and must name it at the “?”:\n\n\
                    {example}\n\n\
-                   Raise one number of its state: a ripple runs right.\n\n\
-                   ! [Press a square](>bptt-ripple-cells) in step 3, then one in step {late}: which ripple reaches \
-                   the “?”?",
-            set: nudge,
+                   In step 3 one number of its state is raised: a ripple runs right.\n\n\
+                   ! [Press a square](>bptt-ripple-cells) in step {late} instead: which ripple reaches the “?”?",
+            set: early_nudge,
             asks: &[],
         },
         Beat {
@@ -42,8 +47,9 @@ pub const SCRIPT: Script = Script {
                    Your slope says how fast the loss at the “?” changes with this one number. Below it stands \
                    the slope that backpropagation gives. For a small nudge the two agree. Drag the nudge up to \
                    1, and they come apart, because the loss follows a curve and not a straight line.\n\n\
-                   Each square says how far one unit has moved at one step, divided by the nudge.",
-            set: nudge,
+                   A square’s color says how far its unit has moved, divided by the nudge. Each mark of the scale \
+                   is ten times the last.",
+            set: late_nudge,
             asks: &["bptt-nudge"],
         },
         Beat {
@@ -63,7 +69,7 @@ pub const SCRIPT: Script = Script {
             title: "The way back is a product",
             text: "Each step back multiplies the gradient by tanh’s slopes and by [U](#recurrent weight), the weights \
                    from state to state. If each step leaves 70%, thirty leave about 0.002%: a [vanishing \
-                   gradient](vanishing-gradient). It teaches almost nothing. {rnn-now}\n\n\
+                   gradient](vanishing-gradient). While it is this small, it teaches almost nothing. {rnn-now}\n\n\
                    ! Below the table, compare [the rule of thumb](>bptt-in-words) with what is measured: do they \
                    agree?\n\n\
                    + Why does a ripple fade?\n\n\
@@ -110,12 +116,11 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A second way back",
             text: "Two newer networks, [LSTM](lstm) and [GRU](gru), read the same letters. The LSTM has a second memory, the \
-                   [cell](#cell cell). Straight back along it, each step multiplies the gradient by a gate, \
-                   which can stay near 1. {along-open} The next chapter builds this network.\n\n\
+                   [cell](#cell cell). Straight back along it, each step multiplies the gradient by a gate. With \
+                   forget bias 3, as here, the gate starts near 1. {along-open}\n\n\
                    ! [Choose “All three”](>control-bptt-shown): which curve stays highest at the letter?\n\n\
                    + Can the gradient grow along the cell?\n\n\
-                   This gate, the forget gate, can’t make the gradient grow: it is at most 1. Here a bias of 3 starts \
-                   it almost fully open. But at each step, what comes through the state is added. So the factor per \
+                   This gate, the forget gate, can’t make the gradient grow: it is at most 1. But at each step, what comes through the state is added. So the factor per \
                    step, shown beside the curve, can be larger than the gate, even above 1. Each unit of the cell has \
                    a forget gate of its own.",
             set: |link| {
@@ -126,9 +131,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A gate that is half open forgets too",
-            text: "A bias sets how far open the LSTM’s forget gates start: at 0, about half. Thirty halves, \
-                   multiplied, make about one billionth. The path through the state adds some. {along-half} So \
-                   this bias often starts at 1 or more.\n\n\
+            text: "A bias sets how open the forget gates start. It was 3 before; here it is 0, about half. Thirty \
+                   halves, multiplied, make about one billionth. The path through the state adds some. {along-half} \
+                   So it often starts at 1, as elsewhere.\n\n\
                    ! Read the curve “LSTM cell” at the dotted line: how much is left?",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
@@ -139,8 +144,12 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Who remembers how far?",
             text: "How often does each model name the right letter? The gap counts the letters in \
-                   between. {accuracy}\n\n\
-                   ! {prove} Compare the three at the longest gap.",
+                   between. {accuracy} A tiny share of the gradient can grow as they train.\n\n\
+                   ! {prove} Compare the three at the longest gap.\n\n\
+                   + Can a gradient of almost 0 teach anything?\n\n\
+                   Hardly, while it is so small. But a share is of one moment, and training changes it: short gaps are \
+                   usually learned first, and what they teach can let more come back. {shares} Train, and look at the \
+                   [view “Gradient”](@norms) now and then: whose share stays, and whose jumps up and down?",
             set: |link| link.view = super::ACCURACY.into(),
             asks: &["bptt-near"],
         },

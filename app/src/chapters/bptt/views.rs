@@ -16,6 +16,7 @@ use crate::{
 
 pub fn accuracy(shown: Shown) -> AnyView {
     let said = shown.read(|flow, _| curves::accuracy_said(flow));
+    let bias = shown.forget_bias();
     let lines = memo(move || {
         let flow = shown.flow.get();
         curves::accuracy(flow.as_deref(), shown.settings.with(|settings| settings.gap))
@@ -24,7 +25,7 @@ pub fn accuracy(shown: Shown) -> AnyView {
         <div class="view-fill bptt-room">
             <LinesFigure
                 name="bptt-accuracy"
-                title="Accuracy by gap".to_owned()
+                title=Signal::derive(move || format!("Accuracy by gap{}", bias.get()))
                 lines
                 provenance=shown.provenance
             />

@@ -121,12 +121,12 @@ impl Texts {
             });
             match before {
                 Some((true, of, _)) if of == model => {}
-                // The same of a later step can wait.
-                Some((true, (_, false, _), _)) if busy => {}
+                // While it trains, the same of a later step can wait.
+                Some((true, (_, false, _), _)) if busy && running => {}
                 Some((true, (_, false, _), done)) if running && clock() - done < PAUSE => {}
                 _ if page.store.started.with(Option::is_none) => {}
-                // Between steps they take their time: what can be read stays until all of them are there.
-                Some((true, (_, false, _), _)) if running => texts.begin(asked, model, true),
+                // What can be read stays until all of the later step are there: no two rows are of two steps.
+                Some((true, (_, false, _), _)) => texts.begin(asked, model, true),
                 _ => texts.begin(asked, model, false),
             }
         });
@@ -263,9 +263,15 @@ pub fn Beside(page: Page) -> impl IntoView {
             named(&yours)
         )
     };
-    let step = move || match texts.step.get() {
-        0 => "Written before any training.".to_owned(),
-        step => format!("Written after step {}.", grouped(step.into())),
+    let step = move || {
+        let said = match texts.step.get() {
+            0 => "Written before any training".to_owned(),
+            step => format!("Written after step {}", grouped(step.into())),
+        };
+        let questions = page.questions;
+        let rests = questions.state.get() == RunState::Paused;
+        let is_later = rests && texts.busy.get() && questions.shown() != texts.step.get();
+        if is_later { said + "; those of the step on show are on their way." } else { said + "." }
     };
     view! {
         <div class="view-fill" data-testid="decode-beside" data-busy=move || texts.busy.get().to_string()>

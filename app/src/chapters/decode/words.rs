@@ -46,7 +46,11 @@ pub const SCRIPT: Script = Script {
             text: "Why not take the largest share every time? This is called **greedy decoding**, and it leaves \
                    nothing to chance. But greedy text often repeats itself. A small model easily gets stuck in a \
                    loop.\n\n\
-                   ! Look at the row “Greedy.” The other rows come later.",
+                   ! Look at the row “Greedy.” The other rows come later.\n\n\
+                   + What are the numbers beside the rows?\n\n\
+                   Each is explained later in the story. The number in brackets is a [temperature](temperature). \
+                   The surprise, in [nats](nat), and the [perplexity](perplexity) say how hard a text was to guess for the \
+                   model: the lower, the easier.",
             set: |link| {
                 link.view = "beside".into();
                 choose(link, YOURS);
@@ -70,7 +74,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Temperature",
             text: "The model gives each token a score, its [logit](logit), and [softmax](softmax) turns the scores \
-                   into shares. Before softmax, divide all scores by one number: the [temperature](temperature). \
+                   into shares. Before softmax, divide all scores by one number: the **temperature**. \
                    Below 1, the largest share grows and the smallest shrinks. Above 1, the shares move closer \
                    together.\n\n\
                    ! [Move the temperature slider](>control-temperature): the order never changes.\n\n\
@@ -95,7 +99,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "The same beginning, seven ways",
             text: "Here seven ways of choosing continue your sentence. The bar over a token is its surprise: −ln \
-                   of its share, in [nats](nat). Low bars alone make dull text, high ones noise, and people \
+                   of its share, in nats. Low bars alone make dull text, high ones noise, and people \
                    write in between.\n\n\
                    ! Train for half a minute. Which of the seven would you then go on reading?\n\n\
                    + How are they compared?\n\n\
@@ -123,7 +127,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "How surprising is a text?",
             text: "Surprise can be measured on any text, whoever wrote it. Its mean is the [loss](loss). Raise e \
-                   to that power, and you have the [perplexity](perplexity). If it is 8, each guess is, on \
+                   to that power, and you have the **perplexity**. If it is 8, each guess is, on \
                    average, as hard as one among 8 equally likely tokens.\n\n\
                    ! Paste a text: where does the model stumble?\n\n\
                    + Where in a word is the surprise?\n\n\
@@ -157,7 +161,7 @@ pub const SCRIPT: Script = Script {
     tries: &[
         Trial {
             text: "Set the temperature to 0 and press “Write it” many times. How many tokens does it write before the text repeats itself?",
-            label: "Set it to 0",
+            label: "Set the temperature to 0",
             id: "loop",
             set: |link| {
                 link.view.clear();
@@ -167,7 +171,7 @@ pub const SCRIPT: Script = Script {
         },
         Trial {
             text: "Raise the temperature to 2. What share do the tokens in the last row, “others together,” have now? Then cut them off with top k.",
-            label: "Make it hot",
+            label: "Set the temperature to 2",
             id: "hot",
             set: |link| {
                 link.view.clear();
@@ -177,14 +181,14 @@ pub const SCRIPT: Script = Script {
         },
         Trial {
             text: "Paste a line that the model learned from, then one of your own. How far apart are the two perplexities? Train the model some more, and look again.",
-            label: "Open the surprise",
+            label: "Open the view “Surprise”",
             id: "own",
             set: |link| link.view = "surprise".into(),
             sentence: None,
         },
         Trial {
             text: "Write with the cache until the context is full. What does the line above the picture say then? How many multiplications does one more token cost?",
-            label: "Open the cache",
+            label: "Open the view “Cache”",
             id: "full",
             set: |link| link.view = "cache".into(),
             sentence: None,

@@ -121,6 +121,8 @@ struct Levels {
     box_width: f64,
     /// Lines of a gate's sum below its box.
     sums: usize,
+    /// Left free at both sides: a frame may stand around the picture.
+    side: f64,
     is_narrow: bool,
 }
 
@@ -137,7 +139,8 @@ impl Levels {
         let knots = state + 2.6 * font + free * 0.34;
         let boxes = knots + 1.8 * font + free * 0.34;
         let box_width = (width * 0.205).min(10.5 * font);
-        Self { state, knots, boxes, box_height, box_width, sums, is_narrow }
+        let side = if is_narrow { 6.0 } else { 14.0 };
+        Self { state, knots, boxes, box_height, box_width, sums, side, is_narrow }
     }
 }
 
@@ -219,23 +222,18 @@ fn sum_of(sums: &Sums, gate: Quantity) -> Option<&GateSum> {
 /// The state's line from one end to the other, with what it is before and after.
 fn state_line(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums) {
     let (hue, y, font) = (gate_hue(sums.cell.memory()), levels.state, pen.font);
-    pen.wire(hue, 6.0, &format!("M4 {y:.1}H{:.1}", width - 4.0));
+    let (left, right) = (levels.side, width - levels.side);
+    pen.wire(hue, 6.0, &format!("M{left} {y:.1}H{right:.1}"));
     let name = sums.cell.memory().id();
     let above = y - 1.35 * font;
     pen.text(
         hue,
         true,
-        (4.0, above),
+        (left, above),
         Anchor::Start,
         &format!("{name} before = {}", three(sums.before)),
     );
-    pen.text(
-        hue,
-        true,
-        (width - 4.0, above),
-        Anchor::End,
-        &format!("{name} = {}", three(sums.after)),
-    );
+    pen.text(hue, true, (right, above), Anchor::End, &format!("{name} = {}", three(sums.after)));
 }
 
 fn lstm(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums, shown: Option<Quantity>) {
@@ -254,7 +252,8 @@ fn lstm(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums, shown: Option<Q
     pen.wire(Hue::Cell, 3.0, &format!("M{plus:.1} {knots:.1}V{state:.1}"));
     pen.wire(Hue::Cell, 3.0, &format!("M{tap:.1} {state:.1}V{knots:.1}H{output:.1}"));
     pen.wire(gate_hue(Quantity::Output), 3.0, &format!("M{output:.1} {boxes:.1}V{knots:.1}"));
-    pen.wire(Hue::Hidden, 4.0, &format!("M{output:.1} {knots:.1}H{:.1}", width - 4.0));
+    let right = width - levels.side;
+    pen.wire(Hue::Hidden, 4.0, &format!("M{output:.1} {knots:.1}H{right:.1}"));
     pen.knot(gate_hue(Quantity::Forget), (forget, state), "×");
     pen.knot(Hue::Cell, (plus, state), "+");
     pen.knot(Hue::Cell, (plus, knots), "×");
@@ -282,11 +281,11 @@ fn lstm(pen: &mut Pen, levels: &Levels, width: f64, sums: &Sums, shown: Option<Q
         let number = decimals(hidden, if levels.is_narrow { 2 } else { 3 });
         let line = format!("{name} = {number}");
         // Below the output's wire, or above and below it where one line has no room.
-        let is_narrow = 0.62 * font * line.chars().count() as f64 > width - 12.0 - output;
+        let is_narrow = 0.62 * font * line.chars().count() as f64 > right - 8.0 - output;
         let lines =
             if is_narrow { vec![(name, -0.6), (&number, 1.4)] } else { vec![(line.as_str(), 1.4)] };
         for (text, below) in lines {
-            let at = (width - 4.0, knots + below * font);
+            let at = (right, knots + below * font);
             pen.text(Hue::Hidden, true, at, Anchor::End, text);
         }
     }

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use unroll_protocol::study::gates::{
-    Followed, Forced, Guess, HoldChoice, Quantity, ReachChoice, Seen, TaskChoice,
+    Forced, Guess, HoldChoice, Quantity, ReachChoice, Seen, TaskChoice,
 };
 
 use super::{
@@ -11,6 +11,7 @@ use super::{
     strips,
     sums::Pinned,
     text::BRACKETED,
+    units::Follows,
 };
 use crate::{
     controls::{ChoiceField, SliderField},
@@ -172,18 +173,11 @@ fn Cells(gates: Gates) -> impl IntoView {
     });
     let title = memo(move || {
         let quantity = gates.seen(|seen| seen.quantity).unwrap_or(gates.shown.get());
-        let framed = gates.units(|units| {
-            let unit = framed_row.get()?;
-            let (what, r) = units.follows.first()?;
-            let state = units.cell.memory().id();
-            let what = match what {
-                Followed::Depth => "depth",
-                Followed::Quotation => "quotes",
-            };
-            let (name, r) = (row_name(unit), three(*r.get(unit)?));
-            Some(format!("Framed: {name}, correlation of {state} with {what}: {r}"))
+        let framed = framed_row.get().and_then(|unit| {
+            let follows = Follows::new(gates)?.in_title();
+            Some(format!("Framed: {}, {follows}", row_name(unit)))
         });
-        let rest = framed.flatten().unwrap_or_else(|| "Each row is one unit".into());
+        let rest = framed.unwrap_or_else(|| "Each row is one unit".into());
         format!("{}. {rest}", named(quantity))
     });
     // What was held by a press lets go by one on the same cell: on another of its row a press only reads.
@@ -399,7 +393,7 @@ fn went(seen: &Seen, what: &str) -> String {
                 free => free.to_string(),
             };
             format!(
-                "{what}, the right answers are {now} of {asked}. With nothing held: {free}. The loss goes from {} to {}.",
+                "{what}, the right answers are {now} of {asked}. With nothing held: {free}. The loss on this string goes from {} to {}.",
                 three(free_loss),
                 three(loss)
             )
@@ -410,7 +404,7 @@ fn went(seen: &Seen, what: &str) -> String {
             three(loss)
         ),
         _ => format!(
-            "{now} of {asked} answers are right; the loss is {}. No gate is held.",
+            "{now} of {asked} answers are right; the loss on this string is {}. No gate is held.",
             three(loss)
         ),
     }

@@ -25,6 +25,8 @@ pub struct Gates {
     pub seen: Answered<Seen>,
     pub sums: Answered<Sums>,
     pub units: Answered<Units>,
+    /// The keeper of every unit, whatever is drawn: beats speak of it before they draw it.
+    pub keeps: Answered<Seen>,
     pub sentence: Memo<Sentence>,
     pub is_drawn: Memo<bool>,
     pub cell: Memo<CellChoice>,
@@ -88,6 +90,14 @@ impl Gates {
             .shown_in(lab.on_view("counts"))
             .shown_in(lab.on_view("memory"))
             .shown_in(lab.check_seen);
+        let keeps = use_answer(lab, move || {
+            settled.get().then(|| ask::Seen {
+                sentence: sentence.get(),
+                quantity: Quantity::Forget.of(cell.get()),
+                forced: forced.get(),
+            })
+        })
+        .shown_in(memo(move || link.with(|l| matches!(l.idea, 0..=3 | 6))));
         let unit = memo(move || {
             let chosen = link.with(|l| l.gates.unit.min(l.gates.units));
             match chosen.checked_sub(1) {
@@ -121,6 +131,7 @@ impl Gates {
             seen,
             sums,
             units,
+            keeps,
             sentence,
             is_drawn,
             cell,
@@ -143,6 +154,18 @@ impl Gates {
     /// Something of the units' answer. Tracks it.
     pub fn units<R>(self, read: impl FnOnce(&Units) -> R) -> Option<R> {
         self.units.read(read)
+    }
+
+    /// What `unit` follows, and how closely over the characters on show: nothing where that never changes
+    /// there. Tracks it.
+    pub fn follows_here(self, unit: usize) -> Option<(Followed, f32)> {
+        let asked = self.units(|units| units.follows.first().map(|(what, _)| *what)).flatten();
+        self.seen(|seen| {
+            let mut followed = seen.followed.iter();
+            let (what, track) = followed.find(|(what, _)| asked.is_none_or(|a| a == *what))?;
+            Some((*what, correlation(seen.memory.block(&[unit])?, track)?))
+        })
+        .flatten()
     }
 
     /// Something of the arithmetic. Tracks it.
@@ -189,7 +212,24 @@ impl Gates {
     }
 }
 
-/// Units with their correlation, best first.
+/// Pearson's correlation; none if `y` does not vary, and 0 if only `x` does not.
+fn correlation(x: &[f32], y: &[f32]) -> Option<f32> {
+    let mean = |values: &[f32]| {
+        values.iter().map(|&value| f64::from(value)).sum::<f64>() / values.len() as f64
+    };
+    let (mx, my) = (mean(x), mean(y));
+    let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
+    for (&x, &y) in x.iter().zip(y) {
+        let (x, y) = (f64::from(x) - mx, f64::from(y) - my);
+        xy += x * y;
+        xx += x * x;
+        yy += y * y;
+    }
+    let scale = (xx * yy).sqrt();
+    (yy > 1e-12).then(|| if scale > 1e-12 { (xy / scale) as f32 } else { 0.0 })
+}
+
+/// Units with their correlation on held-out characters, best first.
 pub fn ranking(units: &Units) -> Vec<(usize, f32)> {
     let Some((_, r)) = units.follows.first() else { return Vec::new() };
     let mut ranking: Vec<(usize, f32)> = r.iter().copied().enumerate().collect();
@@ -225,4 +265,21 @@ pub fn named(quantity: Quantity) -> String {
 /// A number of the figure.
 pub fn three(value: f32) -> String {
     decimals(value, 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::correlation;
+
+    #[test]
+    fn a_correlation_has_a_sign_and_needs_change() {
+        let depth = [1.0, 0.0, 1.0, 2.0];
+        assert_eq!(correlation(&[2.0, 0.0, 2.0, 4.0], &depth), Some(1.0));
+        assert_eq!(correlation(&[-1.0, 0.0, -1.0, -2.0], &depth), Some(-1.0));
+        let grows = correlation(&[1.0, 2.0, 3.0, 4.0], &depth).unwrap();
+        assert!((grows - 0.632_455_5).abs() < 1e-6, "{grows}");
+        assert_eq!(correlation(&[0.5; 4], &depth), Some(0.0));
+        assert_eq!(correlation(&depth, &[0.0; 4]), None);
+        assert_eq!(correlation(&[], &[]), None);
+    }
 }

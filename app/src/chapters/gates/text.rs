@@ -37,6 +37,8 @@ pub const SCRIPT: Script = Script {
                    + How well does a unit count?\n\n\
                    How well a unit follows is measured by its [correlation](correlation) r with the depth. At 1 it \
                    follows exactly, at −1 exactly upside down, and at 0 not at all. {best}\n\n\
+                   The depth of one string may mostly grow, and a unit that only grows then seems to follow. So r on \
+                   other characters stands beside it.\n\n\
                    In the [view “Every unit,”](@units) each row is a unit. A color that runs on to the right is memory.",
             set: |link| {
                 set(link, |_| ());
@@ -150,7 +152,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Give the layer 28 units, and hold the forget gate of its best counter shut. For how many \
                    other counters must you do the same before the answers go wrong?",
-            label: "28 units",
+            label: "Give the layer 28 units",
             id: "many",
             set: |link| link.gates.units = 28,
             sentence: None,
@@ -175,7 +177,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Write one more “(” at the end. Now five brackets are open, and in training there were never more \
                    than four. What does the counter do, and what does the model answer?",
-            label: "Four open brackets",
+            label: "Read four open brackets",
             id: "mine",
             set: |link| link.gates.sentence = SentenceChoice::Mine,
             sentence: Some(BRACKETED),

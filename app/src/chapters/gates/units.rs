@@ -1,4 +1,5 @@
-//! Which unit follows what, ranked, and the chosen one beside what it follows.
+//! Which unit follows what, ranked, and the chosen one beside what it follows. What is said of a unit is first
+//! said of the characters on show, where it can be seen; and then of many others, which one string can't replace.
 
 use leptos::prelude::*;
 use unroll_protocol::study::gates::{Followed, Quantity};
@@ -15,33 +16,47 @@ use crate::{
 /// Units listed: enough to see how fast it falls off.
 const LISTED: usize = 12;
 
+/// What the characters on show are called.
+const HERE: &str = "this string";
+
 #[component]
 pub fn Counts(gates: Gates) -> impl IntoView {
     let rows = memo(move || {
-        gates
-            .units(|units| {
-                let mut rows = ranking(units);
-                rows.truncate(LISTED);
-                rows
-            })
-            .unwrap_or_default()
+        let held_out = gates.units(ranking).unwrap_or_default();
+        let row = |(unit, others)| (unit, gates.follows_here(unit).map(|(_, r)| r), others);
+        let mut rows: Vec<(usize, Option<f32>, f32)> = held_out.into_iter().map(row).collect();
+        let size = |(_, r, _): &(usize, Option<f32>, f32)| r.map_or(0.0, f32::abs);
+        // Where nothing changes on show, the order of the others stays.
+        rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        rows.truncate(LISTED);
+        rows
     });
-    let row = move |(unit, r): (usize, f32)| {
+    let characters = move || gates.units(|units| units.characters).unwrap_or_default();
+    let row = move |(unit, here, others): (usize, Option<f32>, f32)| {
         let chosen = move || gates.unit.get() == unit;
         // From the middle to the right, and to the left of a unit that counts downward.
+        let r = here.unwrap_or_default();
         let width = 50.0 * r.abs();
         let bar = format!(
             "width:{width:.0}%;margin-left:{:.0}%",
             if r < 0.0 { 50.0 - width } else { 50.0 }
         );
+        let (here, others) = (here.map_or("–".to_owned(), three), three(others));
+        let spoken = format!(
+            "unit {}: r = {here} on {HERE}, {others} on {} other characters",
+            unit + 1,
+            untrack(characters)
+        );
         view! {
             <li>
                 <button type="button" class="gates-rank" class:gates-chosen=chosen
-                    aria-pressed=move || chosen().to_string() data-testid=format!("gates-unit-{}", unit + 1)
+                    aria-pressed=move || chosen().to_string() aria-label=spoken
+                    data-testid=format!("gates-unit-{}", unit + 1)
                     on:click=move |_| gates.choose_unit(unit)>
                     <span>{format!("unit {}", unit + 1)}</span>
                     <span class="gates-rank-bar" aria-hidden="true"><i style=bar></i></span>
-                    <span class="number">{format!("r = {}", three(r))}</span>
+                    <span class="number">{here}</span>
+                    <span class="number gates-others">{others}</span>
                 </button>
             </li>
         }
@@ -53,7 +68,11 @@ pub fn Counts(gates: Gates) -> impl IntoView {
         <div class="view-side has-aside" data-testid="gates-units">
             <div><Beside gates/></div>
             <div>
-                <ol class="gates-ranks view-scroll" aria-label="Units, the one that follows best first">
+                <p class="gates-ranks-head" aria-hidden="true">
+                    <span>{format!("r on {HERE}")}</span>
+                    <span class="gates-others">{move || format!("{} others", characters())}</span>
+                </p>
+                <ol class="gates-ranks view-scroll" aria-label="Units, the one that follows this string best first">
                     {move || rows.get().into_iter().map(row).collect_view()}
                 </ol>
             </div>
@@ -70,7 +89,7 @@ pub fn best(gates: Gates) -> Option<String> {
         let state = units.cell.memory().id();
         let (what, way) = (answer(*what), if r < 0.0 { ", upside down" } else { "" });
         Some(format!(
-            "On {} characters that it was not trained on, {state} of unit {} follows {what}{way}: r = {}.",
+            "On {} characters that it was not trained on, {state} of unit {} follows {what} best{way}: r = {}.",
             units.characters,
             unit + 1,
             three(r)
@@ -86,52 +105,85 @@ fn answer(what: Followed) -> &'static str {
     }
 }
 
+/// How closely a unit follows the answer, and on which characters: those on show, or the held-out ones where the answer
+/// never changes on show.
+pub struct Follows {
+    what: Followed,
+    /// The state that follows.
+    state: Quantity,
+    r: f32,
+    on: String,
+    /// Whether these are those on show.
+    here: bool,
+}
+
+impl Follows {
+    /// Of the unit that is looked at.
+    pub fn new(gates: Gates) -> Option<Self> {
+        // Before the ranking is there, nobody knows which unit it leads to.
+        let unit = gates.units(|_| gates.unit.get())?;
+        let state = gates.seen(|seen| seen.cell.memory())?;
+        if let Some((what, r)) = gates.follows_here(unit) {
+            return Some(Self { what, state, r, on: HERE.to_owned(), here: true });
+        }
+        gates.units(|units| {
+            let (what, r) = units.follows.first()?;
+            let on = format!("{} other characters", units.characters);
+            Some(Self { what: *what, state, r: *r.get(unit)?, on, here: false })
+        })?
+    }
+
+    /// For the title of a figure.
+    pub fn in_title(&self) -> String {
+        let what = match self.what {
+            Followed::Depth => "depth",
+            Followed::Quotation => "quotes",
+        };
+        format!("correlation of {} with {what} on {}: {}", self.state.id(), self.on, three(self.r))
+    }
+}
+
 /// How well the unit that is looked at follows the answer.
 pub fn follows(gates: Gates) -> Option<String> {
+    let Follows { what, r, on, .. } = Follows::new(gates)?;
+    Some(format!("Correlation with {} on {on}: {}.", answer(what), three(r)))
+}
+
+/// How open the `keeper` of the unit that is looked at is on average, over the same characters as `follows`: nothing
+/// of a cell that has another one.
+fn open(gates: Gates, keeper: Quantity, follows: &Follows) -> Option<f32> {
     let unit = gates.unit.get();
+    if follows.here {
+        return gates.keeps.read(|seen| {
+            let row = (seen.quantity == keeper).then(|| seen.values.block(&[unit]))??;
+            Some(row.iter().sum::<f32>() / row.len() as f32)
+        })?;
+    }
     gates.units(|units| {
-        let (what, r) = units.follows.first()?;
-        Some(format!("Correlation with {}: {}.", answer(*what), three(*r.get(unit)?)))
+        let (_, means) = units.means.iter().find(|(gate, _)| *gate == keeper)?;
+        means.get(unit).copied()
     })?
 }
 
-/// Which row is framed, how well its unit follows, and how open its `keeper` is, in the row itself where that is
-/// on show: nothing of a cell that has another one.
+/// Which row is framed, how well its unit follows, and how open its `keeper` is.
 pub fn framed(gates: Gates, keeper: Quantity) -> String {
-    let unit = gates.unit.get();
-    let on_show = gates.seen(|seen| {
-        let row = (seen.quantity == keeper).then(|| seen.values.block(&[unit]))??;
-        Some(row.iter().sum::<f32>() / row.len() as f32)
-    });
-    let framed = gates.units(|units| {
-        let r = *units.follows.first()?.1.get(unit)?;
-        let (_, means) = units.means.iter().find(|(gate, _)| *gate == keeper)?;
-        let (r, name, keeper) = (three(r), row_name(unit), keeper.id());
-        let state = units.cell.memory().id();
-        let average = match on_show.flatten() {
-            Some(mean) => format!("In this row, {keeper} is {} on average.", three(mean)),
-            None => format!(
-                "On {} other characters, its {keeper} is {} on average.",
-                units.characters,
-                three(*means.get(unit)?)
-            ),
-        };
+    let said = || {
+        let follows = Follows::new(gates)?;
+        let open = three(open(gates, keeper, &follows)?);
+        let name = row_name(gates.unit.get());
+        let Follows { what, state, r, on, .. } = follows;
+        let (what, state, r, keeper) = (answer(what), state.id(), three(r), keeper.id());
         Some(format!(
-            "The framed row is {name}: the correlation of its {state} with the depth is {r}, where 1 is perfect. \
-             {average}"
+            "The framed row is {name}. On {on}, the correlation of its {state} with {what} is {r}, where 1 is \
+             perfect, and its {keeper} is {open} on average."
         ))
-    });
-    framed.flatten().unwrap_or_default()
+    };
+    said().unwrap_or_default()
 }
 
 /// How the framed unit of a GRU keeps its count, or not.
 pub fn way_of_gru(gates: Gates) -> &'static str {
-    let unit = gates.unit.get();
-    let mean = gates.units(|units| {
-        let (_, means) = units.means.iter().find(|(gate, _)| *gate == Quantity::Update)?;
-        means.get(unit).copied()
-    });
-    match mean.flatten() {
+    match Follows::new(gates).and_then(|follows| open(gates, Quantity::Update, &follows)) {
         None => "",
         Some(mean) if mean < 0.5 => "So most of its count is written anew by n at each step.",
         Some(_) => "So most of its count stays from step to step.",

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::gpt::{Batch, ask};
 
+use super::is_untrained;
 use crate::{
     controls::{counted, grouped},
     course::{use_part, use_provenance},
@@ -23,6 +24,8 @@ use crate::{
 const REPEATED: usize = 16;
 /// And most characters of these.
 const ROOM: usize = 20;
+/// So far from knowing nothing (nats) a curve stands apart from it.
+const APART: f64 = 0.25;
 
 /// The batch as a matrix, the chosen row as examples, and the mean loss at each position.
 #[component]
@@ -51,7 +54,14 @@ pub fn NextBatch() -> impl IntoView {
     });
     let dropout =
         memo(move || store.started.with(|s| s.as_ref().is_some_and(|s| s.spec.gpt.dropout > 0.0)));
-    let said = move || batch.with(|b| b.as_ref().map(|b| summary(b, unit.get(), dropout.get())));
+    let said = move || {
+        batch.with(|b| {
+            b.as_ref().map(|b| match is_untrained(store) {
+                true => unlearned(b, unit.get()),
+                false => summary(b, unit.get(), dropout.get()),
+            })
+        })
+    };
     let vocabulary =
         memo(move || store.started.with(|s| s.as_ref().map_or(0, |s| s.vocabulary.len())));
     let lines = memo(move || {
@@ -137,14 +147,29 @@ fn describe(batch: &Batch, row: usize, at: usize, tinted: bool) -> String {
     )
 }
 
-/// How many examples there are, and their mean loss.
-fn summary(batch: &Batch, unit: &str, dropout: bool) -> String {
+/// So many rows of so many tokens.
+fn extent(batch: &Batch, unit: &str) -> String {
     let (rows, losses) = (batch.rows.len(), &batch.losses.values);
-    let mean = losses.iter().map(|loss| f64::from(*loss)).sum::<f64>() / losses.len().max(1) as f64;
     let of = match (rows as u32) < batch.size {
         true => format!("The first {rows} of {} rows", batch.size),
         false => counted(rows as u64, "row"),
     };
+    format!("{of} of {}", counted(losses.len() as u64 / rows.max(1) as u64, unit))
+}
+
+/// What there is to see of a model that nobody has trained.
+fn unlearned(batch: &Batch, unit: &str) -> String {
+    format!(
+        "{}. Untrained, the model finds each next {unit} improbable: press Train, and cells gain color.",
+        extent(batch, unit)
+    )
+}
+
+/// How many examples there are, and their mean loss.
+fn summary(batch: &Batch, unit: &str, dropout: bool) -> String {
+    let (rows, losses) = (batch.rows.len(), &batch.losses.values);
+    let mean = losses.iter().map(|loss| f64::from(*loss)).sum::<f64>() / losses.len().max(1) as f64;
+    let of = extent(batch, unit);
     let step = match (rows as u32) < batch.size || dropout {
         true => String::new(),
         false => format!(", the loss of step {}", grouped(batch.step.into())),
@@ -152,9 +177,8 @@ fn summary(batch: &Batch, unit: &str, dropout: bool) -> String {
     let without =
         if dropout { " Dropout is off here, so the step’s own loss differs." } else { "" };
     format!(
-        "{of} of {}, from random places in the text: {}, each from the row so far. Their mean loss is \
+        "{of}, from random places in the text: {}, each from the row so far. Their mean loss is \
          {mean:.3}{step}.{without}",
-        counted(losses.len() as u64 / rows.max(1) as u64, unit),
         match losses.len() {
             1 => "1 guess".to_owned(),
             guesses => format!("{} guesses", grouped(guesses as u64)),
@@ -187,6 +211,9 @@ fn by_position(batch: &Batch, vocabulary: usize) -> Lines {
     });
     let held_out: Vec<f64> = batch.held_out.iter().map(|loss| f64::from(*loss)).collect();
     let own = doubling(&own.collect::<Vec<f64>>());
+    let nothing = (vocabulary.max(1) as f64).ln();
+    // Where the curves lie on its line, its name would stand in theirs.
+    let apart = own.iter().any(|(_, loss)| (loss - nothing).abs() > APART);
     let mut series = vec![Line::new("batch", Hue::Muted, Dash::Dotted, own)];
     if !held_out.is_empty() {
         let means = doubling(&held_out);
@@ -195,13 +222,12 @@ fn by_position(batch: &Batch, vocabulary: usize) -> Lines {
         let each = Line::new("held-out, each position", Hue::Second, Dash::Solid, points);
         series.push(Line { stroke: Stroke::Faint, ..each });
     }
-    let knows_nothing =
-        Reference { name: "knows nothing".into(), y: (vocabulary.max(1) as f64).ln() };
+    let knows_nothing = Reference { name: "knows nothing".into(), y: nothing };
     Lines {
         x_label: "position in the row".into(),
         y_label: "loss (nats)".into(),
         series,
-        references: if vocabulary > 1 { vec![knows_nothing] } else { Vec::new() },
+        references: if vocabulary > 1 && apart { vec![knows_nothing] } else { Vec::new() },
         x_range: Some((1.0, length.max(2) as f64)),
         ..Lines::default()
     }
@@ -300,7 +326,12 @@ mod tests {
         let six = [6.0, 5.0, 4.0, 2.0, 1.0, 3.0];
         let means = [6.0, 5.0, 3.0, 3.0, 2.0, 2.0];
         assert!(doubling(&six).into_iter().eq((1..).map(f64::from).zip(means)));
+        assert_eq!(lines.references.len(), 1);
         assert!(by_position(&Batch { held_out: vec![], ..two_rows() }, 1).references.is_empty());
+        assert!(
+            by_position(&two_rows(), 8).references.is_empty(),
+            "ln 8 is 2.08: the curve is there"
+        );
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::Info;
 use crate::{
     controls::SliderField,
     course::{ChapterFrame, StageView, further, live_setting, use_sentence},
-    figures::{AttentionFigure, Editor, HeadsFigure, Inspection, KeptCell, Switches},
+    figures::{AttentionFigure, Editor, HeadsFigure, Inspection, Job, KeptCell, Switches},
     reactive::{effect, memo},
     teaching::{Live, live},
 };
@@ -83,7 +83,8 @@ fn lives(page: Page) -> Vec<Live> {
     });
     let compared = use_compared(page);
     vec![
-        live("compared", move || compared.get()),
+        live("compared", move || compared.get().map_or(UNCOMPARED.to_owned(), Compared::in_full)),
+        live("ahead", move || compared.get().map_or(String::new(), |c| c.in_short().to_owned())),
         live("jobs", {
             let early = memo(move || page.lab.step.get() < TELLING);
             let train = "Train for 30 seconds. Then read “looks mostly at” and the bars: which heads have a job?";
@@ -172,7 +173,7 @@ fn Figure(page: Page) -> impl IntoView {
     view! {
         <AttentionFigure trace=page.trace layer=page.layer head=page.head planned=planned(page)
             provenance=page.provenance editor=Editor { note, ..sentence } inspection
-            switches=switches(page, false) keep jobs=numbers::jobs(page).into() rest=state::rest(page)/>
+            switches=switches(page, false) keep rest=state::rest(page)/>
     }
 }
 
@@ -180,10 +181,11 @@ fn Figure(page: Page) -> impl IntoView {
 #[component]
 fn AllHeads(page: Page) -> impl IntoView {
     let enlarge = Callback::new(move |()| page.store.link.update(|link| link.view.clear()));
+    let jobs = numbers::jobs(page);
     view! {
-        <Switching page/>
+        <Switching page jobs/>
         <HeadsFigure trace=page.trace layer=page.layer head=page.head planned=planned(page)
-            provenance=page.provenance switches=switches(page, true) jobs=numbers::jobs(page).into() enlarge/>
+            provenance=page.provenance switches=switches(page, true) jobs=jobs.into() enlarge/>
     }
 }
 
@@ -202,7 +204,7 @@ fn cut(page: Page) -> Option<String> {
 
 /// The edit mode in which a click on a head switches it, and what that costs.
 #[component]
-fn Switching(page: Page) -> impl IntoView {
+fn Switching(page: Page, jobs: Memo<Vec<Option<Job>>>) -> impl IntoView {
     let switching = move || page.settings.with(|s| s.switching);
     let any_off = move || page.settings.with(|s| !s.off.is_empty());
     let button = move |id: &'static str, label: &'static str, act: fn(Page)| {
@@ -230,7 +232,7 @@ fn Switching(page: Page) -> impl IntoView {
         <p class="heads-cost" role="status" tabindex="0" data-testid="heads-cost" data-ready=move || {
             page.joint.with(|cost| cost.as_ref().map(|cost| cost.step.to_string()))
         }>
-            {move || joint_in_words(page)}
+            {move || joint_in_words(page, jobs)}
         </p>
         <p class="field-error" data-testid="heads-cost-problem">
             {move || page.joint_problem.get().filter(|_| any_off())}
@@ -239,14 +241,16 @@ fn Switching(page: Page) -> impl IntoView {
     }
 }
 
-fn joint_in_words(page: Page) -> AnyView {
+fn joint_in_words(page: Page, jobs: Memo<Vec<Option<Job>>>) -> AnyView {
     let count = page.settings.with(|s| s.off.len());
     let switching = page.settings.with(|s| s.switching);
     if count == 0 {
         let hint = if switching {
             "Click a head to switch it off. Click it again to switch it on."
+        } else if jobs.with(|jobs| jobs.iter().any(Option::is_some)) {
+            "Under a picture: where its weight goes, and the mean share there over this sentence."
         } else {
-            ""
+            "In this sentence, no head keeps to one place yet."
         };
         return view! { <span class="hint">{hint}</span> }.into_any();
     }
@@ -325,9 +329,50 @@ fn measured_before(page: Page, step: u32) -> Option<f64> {
     (last < f64::from(step)).then_some(last)
 }
 
+/// The held-out losses at one step, of several heads per layer and of one.
+#[derive(Clone, Copy, PartialEq)]
+struct Compared {
+    step: f64,
+    several: f64,
+    one: f64,
+}
+
+const UNCOMPARED: &str = "Do several heads pay off? “One head beside it,” at the end of this chapter, trains both models.";
+
+impl Compared {
+    /// The text that holds: of losses that hardly differ, of several heads ahead, or of one.
+    fn of<T>(self, [alike, several, one]: [T; 3]) -> T {
+        match self.one - self.several {
+            apart if apart.abs() < ALIKE => alike,
+            apart if apart > 0.0 => several,
+            _ => one,
+        }
+    }
+
+    fn in_short(self) -> &'static str {
+        self.of([
+            "So far, the loss hardly differs from that with one.",
+            "The loss is lower than with one.",
+            "So far, the loss is higher than with one.",
+        ])
+    }
+
+    fn in_full(self) -> String {
+        let Self { step, several, one } = self;
+        let verdict = self.of([
+            "So far, the two hardly differ: “One head beside it,” at the end of this chapter, trains both further.",
+            "So far, several heads are ahead.",
+            "So far, the one wide head is ahead.",
+        ]);
+        format!(
+            "At step {step}, the loss on held-out text is {several:.3} with several heads per layer, and {one:.3} with one. {verdict}"
+        )
+    }
+}
+
 /// The losses of a model of one head per layer, once there was one, beside those of one with several
-/// that is otherwise the same: which of them is ahead.
-fn use_compared(page: Page) -> Memo<String> {
+/// that is otherwise the same.
+fn use_compared(page: Page) -> Memo<Option<Compared>> {
     let alike = memo(move || {
         let (layers, width) = page.settings.with(|s| (s.layers, s.width));
         page.store.link.with(|link| (layers, width, link.seed, link.corpus))
@@ -343,27 +388,13 @@ fn use_compared(page: Page) -> Memo<String> {
         }
     });
     memo(move || {
-        let both = one.with(|one| {
+        one.with(|one| {
             let (of, points) =
                 one.as_ref().filter(|_| heads.get() > 1 && page.shape.get().1 > 1)?;
             let of_one = |step| points.iter().find(|point| point.0 == step).map(|point| point.1);
-            let now = held_out(page).into_iter().rev().filter(|_| *of == alike.get());
-            now.map(|(step, loss)| Some((step, loss, of_one(step)?))).find_map(|both| both)
-        });
-        let Some((step, several, one)) = both else {
-            return "Do several heads pay off? “One head beside it,” at the end of this chapter, trains both models."
-                .to_owned();
-        };
-        let verdict = match one - several {
-            apart if apart.abs() < ALIKE => {
-                "So far, the two hardly differ: “One head beside it,” at the end of this chapter, trains both further."
-            }
-            apart if apart > 0.0 => "So far, several heads are ahead.",
-            _ => "So far, the one wide head is ahead.",
-        };
-        format!(
-            "At step {step}, the loss on held-out text is {several:.3} with several heads per layer, and {one:.3} with one. {verdict}"
-        )
+            let mut now = held_out(page).into_iter().rev().filter(|_| *of == alike.get());
+            now.find_map(|(step, several)| Some(Compared { step, several, one: of_one(step)? }))
+        })
     })
 }
 

@@ -26,13 +26,13 @@ enum Habit {
 }
 
 impl Habit {
-    /// In words of three lengths.
+    /// In words of three lengths, for those that are a job.
     fn words(self) -> [&'static str; 3] {
         match self {
             Self::Previous => ["previous token", "previous", "prev."],
             Self::First => ["first token", "first", "first"],
             Self::Itself => ["itself"; 3],
-            Self::Evenly => ["spread evenly", "spread evenly", "evenly"],
+            Self::Evenly => ["spread evenly"; 3],
             Self::Nearby => ["nearby"; 3],
             Self::Mixed => ["mixed"; 3],
         }
@@ -62,9 +62,9 @@ fn habit_of(page: Page, at: HeadAt) -> Option<&'static str> {
     Some(habit(statistics(page, at)?, alike(page)?).words()[0])
 }
 
-/// What every head tends to look at, layer by layer, with its share where that is one place; none before
+/// The job of every head that has one, layer by layer, with its share where that is one place; none before
 /// all are known.
-pub fn jobs(page: Page) -> Memo<Vec<Job>> {
+pub fn jobs(page: Page) -> Memo<Vec<Option<Job>>> {
     memo(move || {
         let job = |at: HeadAt| {
             let numbers = statistics(page, at)?;
@@ -73,10 +73,11 @@ pub fn jobs(page: Page) -> Memo<Vec<Job>> {
                 Habit::Previous => Some(numbers.previous),
                 Habit::First => Some(numbers.first),
                 Habit::Itself => on_itself(page, at),
-                Habit::Evenly | Habit::Nearby | Habit::Mixed => None,
+                Habit::Nearby => None,
+                Habit::Evenly | Habit::Mixed => return Some(None),
             };
             let percent = share.map(|share| (100.0 * share).round() as u32);
-            Some(Job { words: habit.words(), percent })
+            Some(Some(Job { words: habit.words(), percent }))
         };
         HeadAt::all(page.shape.get())
             .into_iter()

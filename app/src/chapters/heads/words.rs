@@ -41,7 +41,7 @@ pub const SCRIPT: Script = Script {
             title: "Many at once",
             text: "Now {heads} share the width of {width}. Each has its own [queries](#heads-query query), \
                    [keys](#heads-key key) and [values](#heads-value value), {numbers} numbers long, so each can ask \
-                   a question of its own. All read the same tokens, but their rows of weights differ.\n\n\
+                   a question of its own. All read the same tokens, but their rows of weights differ. {ahead}\n\n\
                    ! {differ}\n\n\
                    + One head or several: which is ahead?\n\n\
                    {compared}",

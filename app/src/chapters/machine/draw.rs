@@ -74,6 +74,8 @@ const TURN: f64 = 16.0;
 /// Above the list of the next tokens: its name's letters, and where what comes back to the text begins.
 const LIST_NAME: f64 = 8.0;
 const ABOVE_LIST: f64 = 24.0;
+/// What the longest bar of that list stands for while no share is above a half.
+const HALF: &str = "50%";
 /// The widest of the bands from the values.
 const WIDEST_BAND: f64 = 10.0;
 
@@ -463,9 +465,24 @@ fn bars(pen: &mut Pen, scene: &Scene, pass: &Pass, way: Way) {
     let Some(column) = scene.column(Part::Next) else { return };
     let Some(next) = pass.probabilities.block(&[way.row]) else { return };
     group(pen, way.has(Part::Next, scene));
-    let ((left, right), high) = (scene.bars, scene.bar_high());
-    for (at, (id, probability)) in largest(next, BARS).into_iter().enumerate() {
-        let y = scene.bar(at);
+    let ((left, right), high, font) = (scene.bars, scene.bar_high(), scene.list_font());
+    let best = largest(next, BARS);
+    // Shares up to a half are drawn twice as long, where there is room to say so.
+    let named = column.x + 6.0 + 1.06 * text_width(Part::Next.name(), FONT);
+    let is_said = right - text_width(HALF, FONT) > named + NAME_GAP;
+    let is_half = is_said && best.first().is_some_and(|(_, share)| *share <= 0.5);
+    let full = if is_half { 0.5 } else { 1.0 };
+    if is_half {
+        let line = pen.paint.line();
+        let _ = write!(
+            pen.svg,
+            r#"<path d="M{right:.1} {:.1}v8" stroke="{line}" stroke-width="1.5"/>"#,
+            scene.list - 5.0
+        );
+        pen.text(Hue::Muted, false, (right, scene.list - LIST_NAME), Anchor::End, HALF);
+    }
+    for (at, (id, probability)) in best.into_iter().enumerate() {
+        let (y, is_first) = (scene.bar(at), at == 0);
         let name = pass.vocabulary.get(id).map_or("", String::as_str);
         let name = token::short_mark(name, LONGEST_NAME);
         let (at, anchor) = match token::columns(&name) {
@@ -473,9 +490,11 @@ fn bars(pen: &mut Pen, scene: &Scene, pass: &Pass, way: Way) {
             // Ends where its bar begins.
             _ => (left - 4.0, Anchor::End),
         };
-        let below = 4.0 - token::raised(&name, pen.font);
-        pen.text(Hue::Ink, false, (at, y + below), anchor, &name);
-        let long = (right - left) * f64::from(probability.clamp(0.0, 1.0));
+        // A long name has no room for more.
+        let size = if scene.shape.tinted { FONT } else { font };
+        let below = 0.34 * size - token::raised(&name, size);
+        pen.sized(Hue::Ink, is_first, size, (at, y + below), anchor, &name);
+        let long = (right - left) * f64::from(probability).clamp(0.0, full) / full;
         let ink = pen.hue(Hue::Output);
         let _ = write!(
             pen.svg,
@@ -484,7 +503,11 @@ fn bars(pen: &mut Pen, scene: &Scene, pass: &Pass, way: Way) {
             long.max(1.0),
         );
         let share = percent(probability, 1);
-        pen.text(Hue::Muted, false, (left + long.max(1.0) + 5.0, y + 4.0), Anchor::Start, &share);
+        let (hue, at) = (
+            if is_first { Hue::Ink } else { Hue::Muted },
+            (left + long.max(1.0) + 5.0, y + 0.34 * font),
+        );
+        pen.sized(hue, is_first, font, at, Anchor::Start, &share);
     }
     end(pen);
 }

@@ -388,6 +388,13 @@ fn Scales(
             drawn.pass.as_ref().and_then(|pass| values(pass, part.get(), drawn.way().head));
         map(part.get(), numbers.unwrap_or_default())
     });
+    // What the numbers under the columns count, of the first of them.
+    let shape = memo(move || {
+        drawn.get().pass.as_deref().map(|pass| {
+            let (rows, width) = (pass.tokens.len(), pass.width());
+            format!("[{rows}, {width}]: {rows} tokens × {width} numbers. ")
+        })
+    });
     // The number that is read, of a column with weights or of another one.
     let read = move |weights: bool| {
         Signal::derive(move || match pointed.get()? {
@@ -408,7 +415,7 @@ fn Scales(
             <ScaleBar short=true label="weights" map=Signal::stored(ValueMap::Probability) value=read(true) colors/>
             <ScaleBar short=true label=Signal::derive(move || if of_rows.get() { "row" } else { part.get().name() }.to_owned()) map=signed.into()
                 value=read(false) colors/>
-            <span class="hint">"Point at a column’s name for its scale and shape."</span>
+            <span class="hint" data-testid="machine-shape">{move || shape.get()} "Point at a name for more."</span>
         </div>
     }
     .into_any()

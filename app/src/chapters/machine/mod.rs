@@ -486,8 +486,8 @@ fn wider(page: Page) -> AnyView {
                 let (now, then) = known().unwrap_or_default();
                 format!(
                     "They have {} now, and would have {}. Each of their matrices gets twice as many rows and twice as \
-                     many columns. “Twice as wide” under “Try it” puts that model \
-                     beside yours.",
+                     many columns. “A machine twice as wide” under “Try it” puts that \
+                     model beside yours.",
                     grouped(now),
                     grouped(then)
                 )

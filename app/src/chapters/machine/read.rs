@@ -153,18 +153,22 @@ fn does(part: Part) -> &'static str {
     }
 }
 
-/// What the numbers of a part's shape count; nothing of a part that has no numbers of its own.
+/// A part's shape as it stands under the picture, and what each of its numbers counts; nothing of a part that has
+/// no numbers of its own.
 fn shape(part: Part, scene: &Scene) -> String {
     let Some(column) = scene.column(part).filter(|column| column.count > 0) else {
         return String::new();
     };
-    let heads = match part {
-        Part::Query | Part::Key | Part::Weights | Part::Value | Part::Mix => {
-            format!("{} heads × ", scene.shape.heads)
+    let (heads, rows, count) = (scene.shape.heads, scene.shape.rows, column.count);
+    match part {
+        Part::Weights => {
+            format!(" [{heads}, {rows}, {count}]: {heads} heads × {rows} tokens × {count} tokens.")
         }
-        _ => String::new(),
-    };
-    format!(" Shape: {heads}{} rows × {} numbers.", scene.shape.rows, column.count)
+        Part::Query | Part::Key | Part::Value | Part::Mix => {
+            format!(" [{heads}, {rows}, {count}]: {heads} heads × {rows} tokens × {count} numbers.")
+        }
+        _ => format!(" [{rows}, {count}]: {rows} tokens × {count} numbers."),
+    }
 }
 
 /// The token of a row, as readouts name it.
@@ -311,7 +315,9 @@ mod tests {
         let query = Place::Name(Part::Query);
         let under = (scene.column(Part::Query).unwrap().middle(), scene.foot() + 14.0);
         assert_eq!(hit(&scene, &pass, under), Some(query));
-        assert!(said(&pass, &scene, way, query).ends_with("Shape: 2 heads × 4 rows × 4 numbers."));
+        assert!(
+            said(&pass, &scene, way, query).ends_with("[2, 4, 4]: 2 heads × 4 tokens × 4 numbers.")
+        );
         let weights = scene.column(Part::Weights).unwrap();
         let cell = weights.width / 4.0;
         let at = |key: usize| (weights.x + cell * (key as f64 + 0.5), scene.middle(1));

@@ -222,6 +222,11 @@ pub const BARS: usize = 8;
 /// Room for their names, where each is a character and where they need not be.
 const NAMES: f64 = 26.0;
 const LONG_NAMES: f64 = 66.0;
+/// Room for their shares, in small letters and in large ones.
+const SHARES: f64 = 44.0;
+const LARGE_SHARES: f64 = 52.0;
+/// The letters of both: small, and where the lines are high enough.
+const LIST_FONT: (f64, f64) = (12.0, 14.0);
 /// From one of them to the next: at least, and where all have room.
 const LEAST_BAR: f64 = 13.0;
 const BAR: f64 = 22.0;
@@ -311,7 +316,8 @@ impl Scene {
         };
         if let Some(next) = scene.column(Part::Next) {
             let names = if shape.tinted { LONG_NAMES } else { NAMES };
-            scene.bars = (next.x + names, next.end() - 44.0);
+            let shares = if scene.list_font() > LIST_FONT.0 { LARGE_SHARES } else { SHARES };
+            scene.bars = (next.x + names, next.end() - shares);
         }
         scene.heads = scene.small_maps();
         scene
@@ -400,6 +406,12 @@ impl Scene {
     pub fn bar_at(&self, y: f64) -> Option<usize> {
         let line = (y - self.list) / self.bar_pitch;
         (line >= 0.0 && line < BARS as f64).then_some(line as usize)
+    }
+
+    /// How large the letters in the list of the next tokens are.
+    pub fn list_font(&self) -> f64 {
+        let (small, large) = LIST_FONT;
+        if self.bar_pitch >= 1.25 * large { large } else { small }
     }
 
     /// How tall the bars of the next tokens are.

@@ -123,7 +123,7 @@ pub const SCRIPT: Script = Script {
     tries: &[
         Trial {
             text: "Press Next step until a new token is written. Then do it again. Which row is new?",
-            label: "Start at the beginning",
+            label: "Go to the first step",
             id: "steps",
             set: |link| link.machine.stage = Stage::Embedding,
             sentence: None,
@@ -145,7 +145,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Put a machine of twice the width beside it, and read the counts in the bar at the foot of both. \
                    Which ones double, and which grow about fourfold?",
-            label: "Twice as wide",
+            label: "A machine twice as wide",
             id: "wider",
             set: |link| link.twin = format!("width:{}", 2 * link.gpt.width),
             sentence: None,

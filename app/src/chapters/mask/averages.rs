@@ -62,22 +62,22 @@ pub fn view(page: Page) -> AnyView {
                 <div>
                     <MatrixFigure name="mask-weights" provenance=page.provenance matrix=weights
                         title=Signal::derive(move || format!("Weights in the row of {}", name.get()))/>
-                    <div class="mask-apart">
-                        <p class="hint">"Largest difference over all rows and numbers. The first two are only rounding error."</p>
-                        <dl class="mask-differences">
-                            {difference("mask-loop-product", "loop − matrix product",
-                                |s| apart(&s.averages.looped, &s.averages.product))}
-                            {difference("mask-loop-softmax", "loop − softmax",
-                                |s| apart(&s.averages.looped, &s.averages.softmax))}
-                            {difference("mask-loop-attention", "loop − attention",
-                                |s| apart(&s.averages.looped, &s.averages.attended))}
-                        </dl>
-                    </div>
                 </div>
                 <div data-part="mask-values">
                     <MatrixFigure name="mask-means" provenance=page.provenance matrix=results
                         title=Signal::derive(move || format!("Averages of the values for {}", name.get()))/>
                 </div>
+            </div>
+            <div class="mask-apart">
+                <p class="hint">"Largest difference over all rows and numbers. The first two are only rounding error."</p>
+                <dl class="mask-differences">
+                    {difference("mask-loop-product", "loop − matrix product",
+                        |s| apart(&s.averages.looped, &s.averages.product))}
+                    {difference("mask-loop-softmax", "loop − softmax",
+                        |s| apart(&s.averages.looped, &s.averages.softmax))}
+                    {difference("mask-loop-attention", "loop − attention",
+                        |s| apart(&s.averages.looped, &s.averages.attended))}
+                </dl>
             </div>
         </section>
     }

@@ -1,7 +1,5 @@
 //! The leak test: one token is changed, and each output says whether it knew.
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
 use unroll_protocol::{
     Link,
@@ -26,14 +24,14 @@ pub fn view(page: Page) -> AnyView {
     let matrix = page.derive(matrix);
     let column = page.derive(|seen| seen.leak.as_ref().map(|leak| leak.position as usize));
     let width = memo(move || width(&page.settings.with(|s| s.pattern)));
-    // How far a band lets the change travel: its last steps are too pale to see.
-    let marked = memo(move || {
-        let moved = |seen: &Arc<Seen>| {
-            let moved = seen.leak.iter().flat_map(|leak| leak.masked.iter().enumerate());
-            moved.filter(|(_, by)| **by != 0.0).map(|(at, _)| (0, at)).collect::<Vec<_>>()
-        };
-        let seen = page.seen.get().filter(|_| width.with(|said| !said.is_empty()));
-        seen.as_ref().map(moved).unwrap_or_default()
+    // Many of them move too little for the eye.
+    let marked = page.derive(|seen| {
+        let leak = seen.leak.iter();
+        let rows = leak.flat_map(|leak| [&leak.masked, &leak.unmasked].into_iter().enumerate());
+        let cells = rows.flat_map(|(row, moved)| {
+            moved.iter().enumerate().map(move |(at, by)| ((row, at), *by))
+        });
+        cells.filter(|(_, by)| *by != 0.0).map(|(place, _)| place).collect::<Vec<_>>()
     });
     let on_pick = Callback::new(move |(_, column): (usize, usize)| change.set(column as u32 + 1));
     let put = page

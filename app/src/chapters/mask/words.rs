@@ -131,13 +131,13 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Take it off",
-            text: "Now the same model runs with every token in sight. The outputs before the changed token hear \
-                   of a change that comes after them. No parameter has changed, so it was the mask alone that \
-                   kept the change from them.\n\n\
-                   ! Look at these outputs: how far back does the change reach?",
+            text: "In the row “no mask” the same model has every token in sight. There the outputs before the \
+                   changed token hear of a change that comes after them. All outputs that move are outlined. Only \
+                   the mask differs between the rows.\n\n\
+                   ! Compare the rows: how far back does the change reach?",
             set: |link| {
                 link.view = "leak".into();
-                link.mask.pattern.base = Preset::Full;
+                (link.mask.pattern.base, link.mask.change) = (Preset::Causal, 16);
             },
             asks: &["mask"],
         },
@@ -146,8 +146,8 @@ pub const SCRIPT: Script = Script {
             text: "@ mask-leak-reach\n\n\
                    Here each token sees only itself and the one before, yet a change travels farther. There are \
                    two layers, and in the second the neighbor already knows something of its own neighbor.\n\n\
-                   ! Count how far the change reaches. Every output that moves is outlined, even where its color \
-                   is too pale to see.\n\n\
+                   ! Count how far the change reaches in the first row. Outputs that move are outlined, even where \
+                   their color is pale.\n\n\
                    + Does a real model use bands?\n\n\
                    GPT-3 has such bands in every other layer, only wider.",
             set: |link| {

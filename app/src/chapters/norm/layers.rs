@@ -120,8 +120,10 @@ fn verdict(layer: &Layer) -> Option<String> {
     }
     let Some(pressed) = (layer.row as usize).checked_sub(1) else {
         return Some(format!(
-            "A row is {READS} characters, and a column is one of the {FEATURES} units of layer {}. Press a row to multiply it.",
-            layer.layer
+            "A row is {READS} characters, and a column is one of the {FEATURES} units of layer {} in {}’s network. \
+             Press a row to multiply it.",
+            layer.layer,
+            layer.axis.label()
         ));
     };
     let all = moved(layer);

@@ -67,7 +67,7 @@ pub fn more() -> AnyView {
              bias."
         </p>
         <p>
-            "The gradient flows through μ and σ², too. The view “Runaway b” shows what happens if it does \
+            "The gradient flows through μ and σ², too. The view “Mean ignored” shows what happens if it does \
              not. Ioffe and Szegedy show in section 2, for a layer u + b with its mean subtracted, that b \
              then grows without end."
         </p>

@@ -13,10 +13,10 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "Every block of a GPT has two layers that keep its numbers in range by \
+            text: "A GPT is a stack of equal parts, its blocks. In each, two layers keep the numbers in range by \
                    [normalization](normalization): subtract a mean, divide by a spread. In 2015 Ioffe and Szegedy put \
-                   it inside deep networks, which were slow and delicate to train. But the mean of which numbers?\n\n\
-                   ! Press “Sweep” and watch x become y. How far do the scales below reach?",
+                   it inside deep networks, which were hard to train. But the mean of which numbers?\n\n\
+                   ! Press “Sweep”: x becomes y. How far does each reach?",
             set: |link| link.norm.row = 0,
             asks: &[],
         },
@@ -24,7 +24,7 @@ pub const SCRIPT: Script = Script {
             title: "Does it help?",
             text: "Three copies of a six-layer network learn to guess the next character. They start with the \
                    same weights and see the same batches. One is plain. The others use one answer each: \
-                   BatchNorm or LayerNorm. Each point is the mean of 20 losses.\n\n\
+                   BatchNorm or LayerNorm. Each point is the mean of 20 losses; the foot of the page shows the last alone.\n\n\
                    ! Compare the curves: which falls behind?\n\n\
                    + How much did it help in 2015?\n\n\
                    One of Ioffe and Szegedy’s image models then reached the same accuracy in a fourteenth of \
@@ -62,7 +62,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "LayerNorm averages each example over its features",
             text: "In 2016 Ba, Kiros and Hinton gave the other answer: LayerNorm goes along a row. It needs no other \
-                   example, so it works even with a batch of one. This is the one in every block of a GPT.\n\n\
+                   example, so it works even with a batch of one. A GPT has this one. The x here is the LayerNorm \
+                   network’s own.\n\n\
                    ! Press “Next mean” again: which way does the mean go now?",
             set: |link| (link.norm.axis, link.norm.row, link.norm.sweep) = (Axis::Layer, 0, 5),
             asks: &[],
@@ -119,7 +120,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Under LayerNorm, multiply a row by 8. The other rows stay put, of course. How far does the pressed \
                    row itself move?",
-            label: "Press it",
+            label: "Multiply a row by 8",
             id: "scale",
             set: |link| (link.norm.axis, link.norm.factor) = (Axis::Layer, 8.0),
             sentence: None,
@@ -136,7 +137,7 @@ pub const SCRIPT: Script = Script {
             text: "Begin with very small weights instead of large ones. Drag the handle on the curve below to its left \
                    end, step 0: what becomes of the plain network’s activations from layer to layer? Then press \
                    “Live” and open “Losses”: which network leads in the first steps, and which falls behind later?",
-            label: "Begin small",
+            label: "Begin with small weights",
             id: "small",
             set: |link| {
                 link.norm.scale = 0.2;
@@ -149,7 +150,7 @@ pub const SCRIPT: Script = Script {
                    offset b that is added before the mean is subtracted changes nothing. Now let the gradient ignore \
                    the mean, so that it believes moving b would help. Keep training. Which of the two goes \
                    on changing, the length of b or the loss?",
-            label: "Leave the mean out",
+            label: "Let the gradient ignore the mean",
             id: "outside",
             set: |link| {
                 link.norm.experiment = Experiment::Outside;
@@ -161,7 +162,7 @@ pub const SCRIPT: Script = Script {
             text: "An RNN begins with a state of 0, and its sums change as the state fills. So BatchNorm keeps a \
                    mean and a variance for each time step, and LayerNorm keeps none. Use BatchNorm’s pair from step 12 \
                    at every step, then those of step 1. Which choice costs more?",
-            label: "Step 12’s",
+            label: "Take the pair of step 12",
             id: "time",
             set: |link| {
                 (link.norm.experiment, link.norm.time) = (Experiment::Time, 12);

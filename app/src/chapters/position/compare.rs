@@ -121,7 +121,7 @@ fn table(page: Page) -> AnyView {
                     None if ended => {
                         view! { <span class="hint" data-testid=name>"no rows"</span> }.into_any()
                     }
-                    None => view! { <span class="hint" data-testid=name>"–"</span> }.into_any(),
+                    None => view! { <span class="hint" data-testid=name></span> }.into_any(),
                 }
             }
         };
@@ -173,7 +173,7 @@ fn table(page: Page) -> AnyView {
                     <th scope="col">"Positions"</th>
                     <th scope="col">"right at "{LONGEST}" symbols"</th>
                     <th scope="col">"at "{LONGER}<span>", longer than trained"</span></th>
-                    <th scope="col">"a swap moves a logit by up to"</th>
+                    <th scope="col">"after a swap, the logits (by up to)"</th>
                 </tr></thead>
                 <tbody>{Positions::ALL.iter().enumerate().map(row).collect_view()}</tbody>
             </table>
@@ -210,9 +210,12 @@ fn swapped(model: &ModelReading) -> AnyView {
         Some(_) => view! { <span class="hint">"can’t read it"</span> }.into_any(),
         // Sums in another order round differently; an untrained model moves hardly more.
         None if moved < 1e-4 => {
-            view! { <span data-value=moved.to_string()>"under 0.0001"</span> }.into_any()
+            view! { <span data-value=moved.to_string()>"stay"</span> }.into_any()
         }
-        None => view! { <span data-value=moved.to_string()>{two_digits(moved)}</span> }.into_any(),
+        None => {
+            let said = format!("move ({})", two_digits(moved));
+            view! { <span data-value=moved.to_string()>{said}</span> }.into_any()
+        }
     }
 }
 

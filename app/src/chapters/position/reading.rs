@@ -31,13 +31,8 @@ pub fn view(page: Page) -> AnyView {
     let matrix = memo(move || {
         shown.with(|shown| shown.as_ref().map_or(Matrix::default(), |shown| shown.matrix.clone()))
     });
-    let marked = Signal::derive(move || {
-        reading.with(|reading| {
-            let Some(reading) = reading else { return Vec::new() };
-            let rows = shown.with(|shown| shown.as_ref().map_or(0, |shown| shown.rows.len()));
-            (0..rows).map(|row| (row, reading.place as usize)).collect()
-        })
-    });
+    let place =
+        Signal::derive(move || reading.with(|r| r.as_ref().map(|reading| reading.place as usize)));
     let on_pick = Callback::new(move |(row, key): (usize, usize)| {
         let Some((positions, head, last)) = shown.with_untracked(|shown| {
             let shown = shown.as_ref()?;
@@ -63,7 +58,7 @@ pub fn view(page: Page) -> AnyView {
         <p class="field-error" role="alert" data-testid="position-asked-problem">{move || problem.get().as_deref().map(typographic)}</p>
         <div class="view-side has-aside position-reading" class:is-open=move || open.get()>
             <div>
-                <MatrixFigure name="position-attention" title matrix marked
+                <MatrixFigure name="position-attention" title matrix column=place
                     on_pick provenance=page.provenance/>
                 <p class="view-note">
                     "Each row is one head in the last layer of one model: where the number, the last token, looks. The \
@@ -136,15 +131,23 @@ fn short_name(positions: Positions) -> &'static str {
     }
 }
 
+/// What a model answers with no more probability than this is a guess: right or wrong, it is luck.
+const SURE: f32 = 0.5;
+
 /// What each model answers.
 fn answers(reading: &Reading) -> AnyView {
     let row = |model: &ModelReading| {
         let id = model.positions.id();
-        let right = model.refusal.is_none() && model.answer == reading.right;
+        let sure = model.refusal.is_none() && model.probability > SURE;
+        let right = sure && model.answer == reading.right;
         let said = match &model.refusal {
             Some(refusal) => view! { <span class="hint">{typographic(refusal)}</span> }.into_any(),
             None => {
-                let (sign, word) = if right { ("✓", "right") } else { ("✗", "wrong") };
+                let (sign, word) = match (sure, right) {
+                    (false, _) => ("–", "guessing"),
+                    (true, true) => ("✓", "right"),
+                    (true, false) => ("✗", "wrong"),
+                };
                 let share = percent(model.probability);
                 view! {
                     <code>{model.answer.clone()}</code>
@@ -157,7 +160,7 @@ fn answers(reading: &Reading) -> AnyView {
         };
         view! {
             <dt>{model.positions.label()}</dt>
-            <dd class:is-right=right data-testid=format!("position-answer-{id}")>{said}</dd>
+            <dd class:is-right=right class:is-guess=!sure data-testid=format!("position-answer-{id}")>{said}</dd>
             <dd class="position-told">{in_words(model.positions)}</dd>
         }
     };
@@ -170,7 +173,7 @@ fn answers(reading: &Reading) -> AnyView {
             {format!(" and the number {number}: the right answer is ‘{}’.", reading.right)}
         </p>
         <dl class="position-answers">{reading.models.iter().map(row).collect_view()}</dl>
-        <p class="hint">"The percentage is how probable the model finds its own answer."</p>
+        <p class="hint">"The percentage is how probable the model finds its own answer. At up to 50%, it is guessing (–)."</p>
     }
     .into_any()
 }

@@ -56,9 +56,9 @@ pub const SCRIPT: Script = Script {
             title: "The plain number swamps the rest",
             text: "@ figure-position-swamping\n\n\
                    Why not add the position as it is? By position 20, one number among small ones has grown by \
-                   20, like a singer getting louder with every note.\n\n\
-                   ! Follow the line “Integer” to the right: near 1, two symbols look almost the same to the \
-                   model.",
+                   20, like a singer getting ever louder. The figure compares ‘a’ and ‘b’ at each position: at a \
+                   cosine of 1, they look the same.\n\n\
+                   ! Follow “Integer” to the right: which line comes closest to 1?",
             set: |link| {
                 link.position.encoding = Positions::Integer;
                 link.view = "encoding".into();
@@ -89,7 +89,7 @@ pub const SCRIPT: Script = Script {
                    model may want to look “k places back.” Vaswani and his colleagues hoped that such turns \
                    would make this easy to learn.",
             set: |link| {
-                link.position.k = 8;
+                link.position.k = 2;
                 link.view = "turn".into();
             },
             asks: &[],
@@ -118,7 +118,8 @@ pub const SCRIPT: Script = Script {
                    + Why only the distance?\n\n\
                    Does a word matter because it is word number 412, or because it came right before? Rotary and \
                    ALiBi bet on the second. With ALiBi, {alibi} of answers are right at 8 symbols so far. With \
-                   no positions at all, {none} are.",
+                   no positions at all, {none} are. ALiBi prefers near tokens, and was made for language and for \
+                   longer texts. This task often asks for a far one.",
             set: |link| {
                 (link.position.encoding, link.position.from) = (Positions::Rotary, CountFrom::End);
                 link.view = "distance".into();
@@ -131,7 +132,10 @@ pub const SCRIPT: Script = Script {
                    The models that count from the first symbol are back. In training no sequence has more than 8 \
                    symbols, but the figure goes up to 24. Right of the mark the models must **extrapolate**: go \
                    beyond what they have seen.\n\n\
-                   ! There, which lines hold up, and which drop? Then press Train: does that change?",
+                   ! There, which lines hold up, and which drop? Then press Train: does that change?\n\n\
+                   + And at 2 symbols?\n\n\
+                   In training, no sequence has fewer than 4 symbols. So 2 is as new to the models as 12: a line \
+                   can drop there, too.",
             set: |link| link.view = "longer".into(),
             asks: &[],
         },

@@ -48,12 +48,17 @@ fn use_page() -> Page {
         })
     });
     let head = answered.answer;
-    let cell = memo(move || {
+    let cell = Memo::new(move |before: Option<&Option<(usize, usize)>>| {
         let (query, key) = store.link.with(|link| (link.qkv.query, link.qkv.key));
         let query = query.checked_sub(1)? as usize;
         match key.checked_sub(1) {
             Some(key) => Some((query, key as usize)),
-            None => Some((query, head.with(|head| most(head.as_ref()?, query))?)),
+            None => {
+                let before = before.copied().flatten().filter(|before| before.0 == query);
+                let key =
+                    head.with(|head| telling(head.as_ref()?, query, before.map(|at| at.1)))?;
+                Some((query, key))
+            }
         }
     });
     Page { store, answered, head, cell }
@@ -84,11 +89,21 @@ impl Page {
     }
 }
 
-/// The key that has the largest share of a query, which may lie beyond the last.
-fn most(head: &Head, query: usize) -> Option<usize> {
+/// The key that tells most of a query, which may lie beyond the last: a letter with a large share, but not the
+/// row's largest, which softmax turns into e⁰. In training the one from `before` stays while its share is near that.
+fn telling(head: &Head, query: usize, before: Option<usize>) -> Option<usize> {
     let last = head.tokens.len().checked_sub(1)?;
     let row = head.weights.block(&[query.min(last)])?;
-    largest(row, 1).first().map(|most| most.0)
+    let order = largest(row, row.len());
+    let most = order.first()?.0;
+    let is_letter = |key: usize| {
+        let token = head.memory_tokens.get(key);
+        token.is_some_and(|token| token.chars().all(char::is_alphabetic))
+    };
+    let mut letters = order.iter().skip(1).filter(|(key, share)| *share > 0.0 && is_letter(*key));
+    let Some(first) = letters.next() else { return Some(most) };
+    let stays = letters.find(|(key, share)| before == Some(*key) && *share > 0.5 * first.1);
+    Some(stays.unwrap_or(first).0)
 }
 
 /// The weights, and the cell that is worked out beside them.
@@ -126,20 +141,20 @@ pub fn worked() -> AnyView {
             format!("query {}, key {}: {share}", matrix.row_name(query), matrix.column_name(key))
         })
     });
-    let none = move || page.cell.get().is_none();
+    let is_chosen = memo(move || page.store.link.with(|link| link.qkv.query > 0));
     view! {
         {chosen(page)}
         <div class="view-side has-aside qkv-cell">
             <div>
                 <MatrixFigure name="qkv-weights" title matrix=page.matrix(weights) provenance describe row column marked
-                    row_hue=Hue::Query column_hue=Hue::Key on_pick=go tall=true sole=true/>
+                    row_hue=Hue::Query column_hue=Hue::Key on_pick=go square=true sole=true/>
             </div>
             <div class="qkv-worked">
                 {move || shown.with(|row| row.as_deref().map(|row| in_short(row, key.get())))}
                 {noted(page)}
-                <p class="hint" data-testid="qkv-hint">{move || none().then_some(
+                <p class="hint" data-testid="qkv-hint">{move || (!is_chosen.get()).then_some(
                     "Click a cell, or press Enter on it, to work it out.")}</p>
-                <CellInspector row=shown key go close provenance queries/>
+                <CellInspector row=shown key go close provenance queries expected=is_chosen/>
             </div>
         </div>
     }

@@ -95,7 +95,7 @@ pub fn check() -> AnyView {
             "q and k each hold {width} independent random numbers, with mean 0 and variance 1. What is the variance of q · k?"
         ),
         Asked::Shuffle(positions, causal) => format!(
-            "Your sentence is shuffled. The model has {} and {}. What happens to each token’s output?",
+            "Your sentence is shuffled. The model has {} and {}. What happens to each token’s output from the last layer?",
             if positions { "positions" } else { "no positions" },
             if causal { "a causal mask" } else { "no mask" }
         ),

@@ -141,11 +141,16 @@ fn time(costs: &[Cost], length: u32, attention: bool) -> Option<f32> {
     found.map(|cost| cost.milliseconds)
 }
 
+/// Whether attention takes longer at the longest text, once both are measured.
+pub fn is_attention_slower(costs: &[Cost]) -> Option<bool> {
+    Some(time(costs, LONGEST, true)? > time(costs, LONGEST, false)?)
+}
+
 /// Which of the two layers is quicker at the longest text, and why, once both are measured.
 pub fn quicker(costs: &[Cost]) -> Option<&'static str> {
-    Some(if time(costs, LONGEST, true)? > time(costs, LONGEST, false)? {
-        "On this processor attention loses at the longest text: it needs more sums, and the processor can do only a few \
-         at a time. On a GPU it may win."
+    Some(if is_attention_slower(costs)? {
+        "On this processor attention loses at the longest text: it needs many more products, and one core does only a \
+         few at a time. On a GPU it may win."
     } else {
         "On this processor attention wins even at the longest text: all its sums take less time than so many steps \
          one after another."

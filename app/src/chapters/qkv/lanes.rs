@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::study::qkv::Shuffle;
 
-use super::shuffle::of_token;
+use super::shuffle::{most as farthest, of_token};
 use crate::{
     figures::{Colors, scale::limit, theme::use_colors, token},
     reactive::memo,
@@ -25,7 +25,9 @@ pub fn lanes(
     // In training only colors and bars change: what is under way goes on.
     let order: Memo<Option<Order>> =
         memo(move || shuffle.with(|s| s.as_ref().map(|s| (s.tokens.clone(), s.order.clone()))));
-    let most = memo(move || shuffle.with(|s| s.as_deref().map_or(1.0, most_colored)));
+    let most = memo(move || {
+        shuffle.with(|s| s.as_deref().map_or(1.0, |s| most_colored(&s.before.values)))
+    });
     let strip = move |of: fn(&Shuffle, usize) -> Vec<f32>, place: usize| {
         move || {
             let values = shuffle.with(|s| s.as_deref().map(|s| of(s, place)));
@@ -34,9 +36,9 @@ pub fn lanes(
     };
     let bar = move |place: usize| {
         let share = move || {
-            let (moved, largest) =
-                shuffle.with(|s| s.as_deref().map(|s| (of_token(s, place), s.largest)))?;
-            Some(format!("height:{}%", (moved / largest.max(1e-9) * 100.0).min(100.0)))
+            let (moved, most) =
+                shuffle.with(|s| s.as_deref().map(|s| (of_token(s, place), farthest(s))))?;
+            Some(format!("height:{}%", moved / most.max(1e-9) * 100.0))
         };
         view! { <i style=share></i> }
     };
@@ -62,7 +64,7 @@ pub fn lanes(
             <div class="qkv-rows" class:qkv-moving=moving style=format!("--count:{count}") role="img" aria-label=label>
                 <p class="qkv-lane">"as it is"<span>{move || {
                     let most = most.get();
-                    format!(", with each token’s output from −{most} (blue) to {most} (red)")
+                    format!(", with the last layer’s output from −{most} (blue) to {most} (red)")
                 }}</span></p>
                 <div class="qkv-chips">{tokens.iter().map(|token| chip(token)).collect_view()}</div>
                 <div class="qkv-strips">
@@ -79,7 +81,10 @@ pub fn lanes(
                     }).collect_view()}
                 </div>
                 {move || moved.get().then(|| view! {
-                    <p class="qkv-lane">"how far its output moved"</p>
+                    <p class="qkv-lane">{move || {
+                        let most = shuffle.with(|s| s.as_deref().map_or(0.0, farthest));
+                        format!("how far its output moved, at most {most:.4}")
+                    }}</p>
                     <div class="qkv-bars">{(0..count).map(bar).collect_view()}</div>
                 })}
             </div>
@@ -101,9 +106,8 @@ fn after(shuffle: &Shuffle, place: usize) -> Vec<f32> {
     before(shuffle, from).into_iter().zip(change).map(|(value, by)| value + by).collect()
 }
 
-/// Where colors end: few outputs are farther from 0 than twice their root mean square.
-fn most_colored(shuffle: &Shuffle) -> f32 {
-    let values = &shuffle.before.values;
+/// Where colors end: few values are farther from 0 than twice their root mean square.
+pub fn most_colored(values: &[f32]) -> f32 {
     let squares: f32 = values.iter().map(|value| value * value).sum();
     limit([f64::from(2.0 * (squares / values.len().max(1) as f32).sqrt())].into_iter()) as f32
 }
@@ -141,6 +145,6 @@ mod tests {
         assert_eq!(after(&shuffle, 0), before(&shuffle, 1));
         assert_eq!(after(&shuffle, 1), [1.5, -1.0]);
         // Twice the root of 6.0625 / 4 is 2.46.
-        assert_eq!(most_colored(&shuffle), 5.0);
+        assert_eq!(most_colored(&shuffle.before.values), 5.0);
     }
 }

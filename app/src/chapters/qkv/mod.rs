@@ -96,6 +96,15 @@ fn lives(costs: RwSignal<Vec<Cost>>) -> Vec<Live> {
             };
             asks.to_owned()
         }),
+        live("slower", move || {
+            let attention = costs.with(|costs| cost::is_attention_slower(costs));
+            let asks = match attention {
+                Some(true) => "Why is attention slower here?",
+                Some(false) => "Why is attention faster even here?",
+                None => "Which time curve ends lower?",
+            };
+            asks.to_owned()
+        }),
         live("cost", move || cost.get().unwrap_or("Both are being measured.").to_owned()),
     ]
 }

@@ -70,7 +70,7 @@ pub fn view() -> AnyView {
             </div>
             {move || moved.get().then(|| view! {
                 <div>
-                    <MatrixFigure name="qkv-difference" title="Output after the shuffle minus output before it" matrix provenance/>
+                    <MatrixFigure name="qkv-difference" title="Last layer’s output: after the shuffle minus before" matrix provenance/>
                 </div>
             })}
         </div>
@@ -127,13 +127,14 @@ fn verdict(shuffle: &Shuffle) -> AnyView {
             false => format!("Largest difference: {most:.7}, which is only rounding"),
         };
         let small = format!(
-            "{how}, each token finds the same others, wherever they stand. Outputs go up to {largest:.3}."
+            "{how}, each token finds the same others, wherever they stand. The last layer’s outputs go up to {largest:.3}."
         );
         (large, small)
     } else {
         let count = shuffle.order.len();
         let small = format!(
-            "{how}, the outputs of {changed} of {count} tokens changed. Order matters now. Outputs go up to {largest:.3}."
+            "{how}, the last layer’s outputs of {changed} of {count} tokens changed. Order matters now. They go up to \
+             {largest:.3}."
         );
         (format!("Largest difference: {most:.4}"), small)
     };
@@ -148,7 +149,8 @@ fn differences(shuffle: &Shuffle) -> Matrix {
         rows: shuffle.order.iter().map(name).collect(),
         columns: (1..=shuffle.difference.shape[1]).map(|at| at.to_string()).collect(),
         values: shuffle.difference.values.clone(),
-        map: ValueMap::Signed { limit: 1.0 },
+        // Few are farther from 0 than twice their root mean square; how many are beyond is said beside the scale.
+        map: ValueMap::Signed { limit: lanes::most_colored(&shuffle.difference.values) },
         value_name: "difference".into(),
         absent: String::new(),
     }

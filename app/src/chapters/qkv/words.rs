@@ -29,12 +29,12 @@ pub const SCRIPT: Script = Script {
                    says what it looks for; its [key](key) [k](#k key), how it is found; its [value](value) \
                    [v](#v value), what it hands over. The [inner product](inner-product) of q and k is their \
                    score, and [softmax](softmax) turns scores into shares.\n\n\
-                   ! Press “1,” “2,” “3” and “4” to go from score to output.\n\n\
-                   + How can “who” find “fox”?\n\n\
-                   If its query fits the key of “fox,” it gets a large share of the value of “fox.” Here each \
-                   token is a single character, so no token is a whole word: in layer 1 a token knows only its \
-                   own character and place. The cell shown first says how much the space after “who” takes \
-                   from the x of “fox.” Each vector is made with a learned matrix of its own.",
+                   ! Press “1,” “2,” “3” and “4” to reach the head’s output.\n\n\
+                   + How can a character find another?\n\n\
+                   If its query fits the other’s key, it gets a large share of the other’s value. Each token here is \
+                   one character, and in layer 1 it knows only which one it is, and where. Each vector is made \
+                   with a learned matrix of its own. The key shown first has a large share, but not the row’s \
+                   largest, which would come to e⁰ = 1.",
             set: |link| link.qkv.key = 0,
             asks: &["qkv-two"],
         },
@@ -73,7 +73,7 @@ pub const SCRIPT: Script = Script {
             title: "Attention alone does not see order",
             text: "Imagine cards on a table, each comparing itself with all others, wherever they lie. Attention \
                    works like that when nothing marks positions or hides later tokens. Here your sentence is \
-                   shuffled: each token keeps its output, the mix of values, up to rounding.\n\n\
+                   shuffled: each token keeps its output from the last layer, up to rounding.\n\n\
                    ! Press “Shuffle again,” then guess below what hiding later tokens would change.",
             set: |link| {
                 put(link, Experiment::Shuffle);
@@ -84,7 +84,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A causal mask brings order in",
             text: "With a [causal mask](causal-mask), a token sees only itself and the tokens before it. A \
-                   shuffle changes which tokens those are, and with them the output. Even without positions, \
+                   shuffle changes which tokens those are, and with them the last layer’s output. Even without positions, \
                    such a model can learn something about order.\n\n\
                    ! [Open the view “Order”](@order), and train: does it?",
             set: |link| {
@@ -95,11 +95,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "One step of T² work",
-            text: "A recurrent layer reads T tokens in T steps, one after another. Attention compares all at \
-                   once: T × T scores, no waiting. Your processor does only a few sums at a time, so attention may \
-                   take longer here. A GPU (graphics chip) does thousands.\n\n\
-                   ! {steady} Which time curve ends lower?\n\n\
-                   + Which one, and why?\n\n\
+            text: "A recurrent layer takes T steps, each waiting for the last. Attention waits for nothing, but \
+                   makes T × T scores. Here one core computes them one after another, and that takes long. On a GPU \
+                   (graphics chip) they run at once; recurrent steps can’t.\n\n\
+                   ! {steady} {slower}\n\n\
+                   + Which one is slower here, and why?\n\n\
                    {cost} A GPU is the chip that most models train on. It does thousands of sums at a time, and \
                    waiting leaves it idle.",
             set: |link| put(link, Experiment::Cost),
@@ -118,14 +118,14 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Pick the first row. It sees only itself: whatever its score, its one weight is 1. Then go \
                    down one row, where there are two weights. Would they change if both scores rose by 5?",
-            label: "First row",
+            label: "Open the first row",
             id: "first",
             set: |link| (link.qkv.query, link.qkv.key, link.qkv.causal) = (1, 1, true),
             sentence: None,
         },
         Trial {
             text: "Take keys and values from another text. Does each row still add up to 1? Do the queries change?",
-            label: "Another text",
+            label: "Look into another text",
             id: "other",
             set: |link| (link.qkv.memory, link.qkv.key) = (Memory::Other, 0),
             sentence: None,
@@ -133,7 +133,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Take 256 numbers in each vector. Of 16 random keys, how many does a query still look at without \
                    the root? And with it?",
-            label: "256 numbers",
+            label: "Use 256 numbers",
             id: "wide",
             set: |link| {
                 put(link, Experiment::Scale);
@@ -144,7 +144,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Shuffle under a causal mask, without positions. Guess first: does any token keep its output? \
                    Shuffle a few times.",
-            label: "Shuffle, causal",
+            label: "Shuffle under a causal mask",
             id: "causal",
             set: |link| {
                 put(link, Experiment::Shuffle);
@@ -155,7 +155,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Three models learn to name a word’s first letter, and two of them get no positions. Which of \
                    those two can learn it all the same? Train, then look.",
-            label: "Train them",
+            label: "Train the models",
             id: "order",
             set: |link| put(link, Experiment::Order),
             sentence: None,

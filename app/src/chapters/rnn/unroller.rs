@@ -5,7 +5,11 @@ use core::time::Duration;
 use leptos::{ev, html, prelude::*};
 use wasm_bindgen::JsCast;
 
-use super::{Shared, unrolled::Lap, words::LOOP_IN};
+use super::{
+    Shared,
+    unrolled::{Lap, drawn, unrolled_of},
+    words::LOOP_IN,
+};
 use crate::{figures::token, reactive::memo};
 
 /// Milliseconds between two steps of playing.
@@ -56,8 +60,10 @@ pub fn Unroller(
         }
     };
     on_cleanup(stop);
+    let count = move || drawn(shown.get(), length.get());
     let step = move |by: i32| {
-        let next = shown.get_untracked().saturating_add_signed(by).min(length.get_untracked());
+        let (shown, length) = (shown.get_untracked(), length.get_untracked());
+        let next = unrolled_of(drawn(shown, length).saturating_add_signed(by), length);
         if next != columns.get_untracked() {
             columns.set(next);
         }
@@ -111,13 +117,13 @@ pub fn Unroller(
             }}
         </button>
         <label class="rnn-scrub">
-            <span class="visually-hidden">"Steps unrolled"</span>
-            <input type="range" min="0" max=move || length.get().to_string() step="1"
-                data-testid="control-rnn-columns" prop:value=move || shown.get().to_string()
+            <span class="visually-hidden">"Steps drawn"</span>
+            <input type="range" min="1" max=move || length.get().max(1).to_string() step="1"
+                data-testid="control-rnn-columns" prop:value=move || count().to_string()
                 on:input=move |e| {
                     stop();
                     if let Ok(value) = event_target_value(&e).parse() {
-                        columns.set(value);
+                        columns.set(unrolled_of(value, length.get_untracked()));
                     }
                 }/>
             // While it plays, the number changes faster than it can be said.
@@ -125,7 +131,7 @@ pub fn Unroller(
                 aria-live=move || if lap.plays.get() && loops.get() { "off" } else { "polite" }>
                 {move || match lap.count() {
                     read if read > 0 && loops.get() => format!("{read} of {} read", length.get()),
-                    _ => format!("{} of {}", shown.get(), length.get()),
+                    _ => format!("{} of {}", count(), length.get()),
                 }}
             </output>
         </label>

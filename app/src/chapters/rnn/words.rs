@@ -46,11 +46,11 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Unroll one step",
-            text: "A loop is hard to follow. So go around it once and draw the cell again for step 1 (t = 1), \
+            text: "A loop is hard to follow. So go around it once and draw the cell again for step 2 (t = 2), \
                    with its character, state and guess. This is called [unrolling](unrolling). Nothing new was \
                    built: it is the same cell, drawn twice.\n\n\
                    ! Press “Unroll one step” and watch what is copied.",
-            set: |link| link.rnn.columns = 1,
+            set: |_| {},
             asks: &[],
         },
         Beat {
@@ -105,10 +105,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Thrown off",
-            text: "To write, the network draws a character and then reads it. An LSTM, \
-                   a cell from a later chapter, writes too. At place {odd}, one odd character is forced on \
-                   both. The random numbers are the same with and without it, so it caused all that is \
-                   underlined.\n\n\
+            text: "To write, the network draws a character and then reads it. So here it also reads its own \
+                   changed letters. An LSTM, from a later chapter, writes too. At place {odd}, an odd character \
+                   is forced on both. The random numbers stay the same: it caused all that is underlined.\n\n\
                    ! Does the underline ever stop?\n\n\
                    + What becomes of a mistake?\n\n\
                    Whatever the network writes becomes its past, mistakes included. A model that reads its own \

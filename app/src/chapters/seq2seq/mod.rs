@@ -8,7 +8,7 @@ mod words;
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
+use leptos::{html, prelude::*};
 use unroll_protocol::{
     PairTask,
     link::Chapter,
@@ -19,7 +19,7 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField, Source, SourceBar, counted},
     course::{ChapterFrame, StageView, further, live_setting, use_lab, use_task_provenance},
-    figures::{Provenance, percent},
+    figures::{Provenance, canvas::use_latest, percent, sight::use_visible},
     questions::{Answered, use_answer},
     reactive::memo,
     store::Store,
@@ -202,9 +202,16 @@ impl Steps {
 
 #[component]
 fn Figure(page: Page) -> impl IntoView {
-    let Page { settings, reading, .. } = page;
-    let picture =
-        memo(move || reading.with(|r| r.as_ref().map_or_else(Transfer::default, |r| transfer(r))));
+    let settings = page.settings;
+    let bar = source(page);
+    let root = NodeRef::<html::Section>::new();
+    // While it trains, the figure is drawn later than it is answered: what is said is of the answer drawn.
+    let drawn = use_latest(page.reading, use_visible(root));
+    let page = Page { reading: Signal::derive(move || drawn.with(|r| (**r).clone())), ..page };
+    let picture = memo(move || {
+        let picture = page.reading.with(|r| r.as_deref().map_or_else(Transfer::default, transfer));
+        Arc::new(picture)
+    });
     let Steps { count, shown, chosen } = Steps::new(page);
     let at = memo(move || settings.with(|s| s.at as usize));
     // The one it was least sure of is for the other views: a shade means one thing here.
@@ -220,7 +227,7 @@ fn Figure(page: Page) -> impl IntoView {
         page.set(|s| s.at = next as u32);
     };
     view! {
-        <SourceBar source=source(page)>
+        <SourceBar source=bar>
             <button type="button" class="button" data-testid="seq2seq-back" on:click=back>
                 <span aria-hidden="true">"◀"</span><span class="visually-hidden">"Step back"</span>
             </button>
@@ -239,7 +246,7 @@ fn Figure(page: Page) -> impl IntoView {
             </span>
         </SourceBar>
         <panels::Outcome page/>
-        <TransferFigure transfer=picture shown chosen=newest on_pick provenance=page.provenance/>
+        <TransferFigure root transfer=picture shown chosen=newest on_pick provenance=page.provenance/>
     }
 }
 

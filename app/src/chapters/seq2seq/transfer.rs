@@ -6,14 +6,13 @@ use leptos::{html, prelude::*};
 use unroll_protocol::Array;
 
 use crate::figures::{
-    canvas::{put_pixels, use_latest},
+    canvas::put_pixels,
     export::Provenance,
     frame::{Files, Frame, choices},
     matrix_data::{Matrix, matrix_csv, matrix_json},
     matrix_svg::matrix_svg,
     reading::{At, Buttons},
     scale::{ScaleBar, ValueMap},
-    sight::use_visible,
     theme::{Colors, use_colors},
     token,
 };
@@ -80,26 +79,26 @@ fn strips(states: &Array, range: core::ops::Range<usize>, colors: &Colors) -> (V
 
 /// The figure: row 0 is the source, row 1 what is written. `shown` steps of the decoder are written
 /// so far; step by step, `chosen` is the last of them. `on_pick` hears of a click on a written character.
+/// `root` tells who makes `transfer` whether the figure is seen.
 #[component]
 pub fn TransferFigure(
-    #[prop(into)] transfer: Signal<Transfer>,
+    root: NodeRef<html::Section>,
+    transfer: Memo<Arc<Transfer>>,
     #[prop(into)] shown: Signal<usize>,
     #[prop(into)] chosen: Signal<Option<usize>>,
     #[prop(into)] provenance: Signal<Provenance>,
     on_pick: Callback<usize>,
 ) -> impl IntoView {
-    let root = NodeRef::<html::Section>::new();
-    let latest = use_latest(transfer, use_visible(root));
     let colors = use_colors();
-    let length = memo(move || latest.get().source.len());
-    let steps = memo(move || latest.get().written.len());
-    let units = memo(move || latest.get().states.shape.get(1).copied().unwrap_or(0));
+    let length = memo(move || transfer.get().source.len());
+    let steps = memo(move || transfer.get().written.len());
+    let units = memo(move || transfer.get().states.shape.get(1).copied().unwrap_or(0));
     let cells = Buttons::new(memo(move || vec![length.get(), steps.get()]));
     let read = memo(move || cells.pointing.shown());
 
     let canvases = [(); 3].map(|()| NodeRef::<html::Canvas>::new());
     effect(move || {
-        let (data, written) = (latest.get(), shown.get());
+        let (data, written) = (transfer.get(), shown.get());
         let (read, last) = (data.source.len(), data.source.len().saturating_sub(1));
         colors.with(|colors| {
             let parts = [
@@ -124,7 +123,7 @@ pub fn TransferFigure(
         }
     };
     let source_cell = move |column: usize| {
-        let text = memo(move || latest.get().source.get(column).cloned().unwrap_or_default());
+        let text = memo(move || transfer.get().source.get(column).cloned().unwrap_or_default());
         view! {
             <button type="button" class="transfer-cell transfer-in" data-cell=format!("0-{column}")
                 tabindex=move || cells.tab_index(0, column)
@@ -135,7 +134,7 @@ pub fn TransferFigure(
         .into_any()
     };
     let written_cell = move |column: usize| {
-        let step = memo(move || latest.get().written.get(column).cloned().unwrap_or_default());
+        let step = memo(move || transfer.get().written.get(column).cloned().unwrap_or_default());
         let there = memo(move || column < shown.get());
         let label = move || {
             let step = step.get();
@@ -177,7 +176,7 @@ pub fn TransferFigure(
         .into_any()
     };
     let title = Signal::stored("From the source through one vector to what is written".to_owned());
-    let states = memo(move || Arc::new(latest.get().states()));
+    let states = memo(move || Arc::new(transfer.get().states()));
     let files = Files { json: matrix_json, csv: matrix_csv, svg: matrix_svg };
     let none = Signal::stored(None);
     view! {
@@ -234,7 +233,7 @@ pub fn TransferFigure(
                 </div>
             </div>
             <p class="readout" role="status" data-testid="transfer-readout">
-                {move || sentence(&latest.get(), read.get(), shown.get(), chosen.get().is_some())}
+                {move || sentence(&transfer.get(), read.get(), shown.get(), chosen.get().is_some())}
             </p>
         </Frame>
     }

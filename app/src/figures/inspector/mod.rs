@@ -190,16 +190,22 @@ pub fn CellInspector(
     #[prop(into, optional)]
     queries: Signal<usize>,
     #[prop(optional)] naming: Naming,
+    /// Whether a cell is chosen whose row is still on its way.
+    #[prop(into, optional)]
+    expected: Signal<bool>,
 ) -> impl IntoView {
     use_ahead(ARITHMETIC);
-    let is_wanted = RwSignal::new(false);
+    let (is_wanted, is_here) = (RwSignal::new(false), RwSignal::new(false));
+    let is_chosen = memo(move || expected.get() || row.with(Option::is_some));
     effect(move || {
-        if row.with(Option::is_some) && !is_wanted.get_untracked() {
+        if is_chosen.get() && !is_wanted.get_untracked() {
             is_wanted.set(true);
         }
     });
+    let waits = memo(move || is_chosen.get() && !(is_here.get() && row.with(Option::is_some)));
     view! {
-        <Provider value=Open { row, key, go, close, provenance, queries, naming }>
+        <Provider value=Open { row, key, go, close, provenance, queries, naming, is_here }>
+            {move || waits.get().then(|| waiting(naming))}
             <Show when=move || is_wanted.get()>
                 <Fetched fetch=ARITHMETIC what="The arithmetic of a cell" style=Some("inspector")
                     around=move |notice| view! {
@@ -220,13 +226,36 @@ struct Open {
     provenance: Signal<Provenance>,
     queries: Signal<usize>,
     naming: Naming,
+    /// Set once it is there.
+    is_here: RwSignal<bool>,
+}
+
+/// The panel before its numbers: the steps that the story names are in sight from the start.
+fn waiting(naming: Naming) -> AnyView {
+    let step = |(at, name): (usize, &&'static str)| {
+        view! { <button type="button" class="button" disabled=true>{at + 1}" "<span>{*name}</span></button> }
+    };
+    view! {
+        <section class="inspector" aria-label="One cell, worked out" data-testid="inspector-waits">
+            <div class="inspector-head">
+                <h3 class="hint">"One cell, worked out"</h3>
+                <div class="inspector-links" role="group" aria-label="Steps">
+                    {naming.steps().iter().enumerate().map(step).collect_view()}
+                </div>
+            </div>
+        </section>
+    }
+    .into_any()
 }
 
 /// Not part of the page's own wasm: most visits work no cell out.
 const ARITHMETIC: Fetch = part!(inspector: View = arithmetic);
 
 fn arithmetic() -> AnyView {
-    let Open { row, key, go, close, provenance, queries, naming } = expect_context();
+    let Open { row, key, go, close, provenance, queries, naming, is_here } = expect_context();
+    is_here.set(true);
+    // Which of the steps the learner has gone to.
+    let gone_to = RwSignal::new(None::<usize>);
     let shown = memo(move || Shown::new(row.get()?, key.get(), naming));
     let open = memo(move || shown.with(Option::is_some));
     let heading = NodeRef::<html::H3>::new();
@@ -297,6 +326,12 @@ fn arithmetic() -> AnyView {
         }
         .into_any()
     };
+    // For eyes: each button has its name.
+    let word = move |role: &'static str, word: &'static str| {
+        let class = format!("inspector-word {role}");
+        (naming == Naming::Heads)
+            .then(|| view! { <span class=class aria-hidden="true">{word}</span> })
+    };
     let [key_before, key_after, query_before, query_after] = match naming {
         Naming::Heads => ["Key before", "Next key", "Query before", "Next query"],
         Naming::States => [
@@ -323,10 +358,12 @@ fn arithmetic() -> AnyView {
                             })}</span>
                         })}
                     </h3>
-                    {steps::links(naming)}
-                    <div class="inspector-buttons">
+                    {steps::links(naming, gone_to)}
+                    <div class="inspector-buttons" role="group" aria-label="Another cell">
+                        {word("role-key", "key")}
                         {button("key-before", key_before, "←", 0, -1)}
                         {button("key-after", key_after, "→", 0, 1)}
+                        {word("role-query", "query")}
                         {button("query-before", query_before, "↑", -1, 0)}
                         {button("query-after", query_after, "↓", 1, 0)}
                     </div>
@@ -334,7 +371,7 @@ fn arithmetic() -> AnyView {
                         on:click=move |_| shut()>"Close"</button>
                 </div>
                 <Announced shown/>
-                {steps::steps(shown, naming, use_colors(), go)}
+                {steps::steps(shown, naming, gone_to, use_colors(), go)}
                 <div class="figure-foot">
                     <ExportMenu figure="inspector" choices=choices(shown, provenance)/>
                 </div>
@@ -344,26 +381,40 @@ fn arithmetic() -> AnyView {
     .into_any()
 }
 
-/// For ears: said when another cell is chosen, not at every step of training.
+/// What is said for ears, and of which numbers.
+#[derive(Clone, PartialEq)]
+struct Said {
+    cell: (u32, usize),
+    text: String,
+    /// Nothing once these numbers are no longer on show.
+    now: bool,
+}
+
+/// For ears: said when another cell is chosen, not at every step of training. The next step empties it, so that it
+/// never tells of another step than the one on show.
 #[component]
 fn Announced(shown: Memo<Option<Shown>>) -> impl IntoView {
-    let cell =
-        memo(move || shown.with(|shown| shown.as_ref().map(|shown| (shown.row.query, shown.key))));
-    let sentence = move || {
-        cell.track();
-        shown.with_untracked(|shown| {
-            shown.as_ref().map(|shown| {
-                let (query, key) = (shown.query_name(), shown.key_name(shown.key));
-                let worked = shown.worked();
-                if worked.allowed {
-                    format!("{query} looks at {key} with weight {}", fixed(worked.weight))
-                } else {
-                    format!("{query} may not look at {key}")
-                }
-            })
+    let said = Memo::new(move |before: Option<&Option<Said>>| {
+        shown.with(|shown| {
+            let shown = shown.as_ref()?;
+            let (query, key) = (shown.query_name(), shown.key_name(shown.key));
+            let worked = shown.worked();
+            let text = if worked.allowed {
+                format!("{query} looks at {key}: {}", percent(worked.weight, 1))
+            } else {
+                format!("{query} may not look at {key}")
+            };
+            let cell = (shown.row.query, shown.key);
+            let before = before.and_then(Option::as_ref).filter(|before| before.cell == cell);
+            let now = before.is_none_or(|before| before.now && before.text == text);
+            Some(Said { cell, text, now })
         })
+    });
+    let sentence = move || {
+        said.with(|said| said.as_ref().filter(|said| said.now).map(|said| said.text.clone()))
     };
-    view! { <p class="visually-hidden" role="status">{sentence}</p> }.into_any()
+    view! { <p class="visually-hidden" role="status" data-testid="inspector-said">{sentence}</p> }
+        .into_any()
 }
 
 fn choices(shown: Memo<Option<Shown>>, provenance: Signal<Provenance>) -> Vec<Choice> {

@@ -11,10 +11,8 @@ use crate::{figures::Colors, reactive::memo};
 type Cell = Memo<Option<Shown>>;
 
 /// A way to each of the steps, most of which do not fit on one screen.
-pub fn links(naming: Naming) -> AnyView {
+pub fn links(naming: Naming, gone_to: RwSignal<Option<usize>>) -> AnyView {
     let root = NodeRef::<html::Div>::new();
-    // Which of them the learner has gone to.
-    let gone_to = RwSignal::new(None::<usize>);
     let go = move |at: usize| {
         gone_to.set(Some(at));
         let inspector = root.get_untracked().and_then(|root| root.closest(".inspector").ok()?);
@@ -22,15 +20,18 @@ pub fn links(naming: Naming) -> AnyView {
             .and_then(|all| all.query_selector_all(".inspector-steps h4").ok()?.item(at as u32));
         if let Some(heading) = heading {
             let heading = heading.unchecked_into::<web_sys::HtmlElement>();
-            heading.scroll_into_view();
-            // Whoever goes by keyboard goes on from there. A heading that is there takes the focus.
-            let _ = heading.focus();
+            // Once the step is open, where one is at a time.
+            request_animation_frame(move || {
+                heading.scroll_into_view();
+                // Whoever goes by keyboard goes on from there. A heading that is there takes the focus.
+                let _ = heading.focus();
+            });
         }
     };
     let one = |(at, name): (usize, &&'static str)| {
         let link = move |_| go(at);
         view! {
-            <button type="button" class="button button-quiet" data-testid=format!("inspector-step-{}", at + 1)
+            <button type="button" class="button" data-testid=format!("inspector-step-{}", at + 1)
                 aria-current=move || (gone_to.get() == Some(at)).then_some("step")
                 on:click=link>{at + 1}" "<span>{*name}</span></button>
         }
@@ -47,6 +48,7 @@ pub fn links(naming: Naming) -> AnyView {
 pub fn steps(
     shown: Cell,
     naming: Naming,
+    gone_to: RwSignal<Option<usize>>,
     colors: Memo<Colors>,
     go: Callback<(usize, usize)>,
 ) -> AnyView {
@@ -77,10 +79,17 @@ pub fn steps(
         shown.with(|shown| shown.as_ref().map(|shown| tables::output(shown, all)))
     };
     // What a step comes to stands in its heading, in sight also where its last line is not.
-    let heading = move |name: AnyView, of: fn(&Shown) -> f64| {
-        let value = move || shown.with(|shown| shown.as_ref().map(|shown| fixed(of(shown))));
-        view! { <h4 tabindex="-1">{name}": "<span class="number">{value}</span></h4> }.into_any()
+    let heading = move |at: usize, name: AnyView, of: Option<fn(&Shown) -> f64>| {
+        let value = of.map(|of| {
+            let value = move || shown.with(|shown| shown.as_ref().map(|shown| fixed(of(shown))));
+            view! { ": "<span class="number">{value}</span> }
+        });
+        let open = move |_| gone_to.set(Some(at));
+        view! { <h4 tabindex="-1" on:click=open>{name}{value}</h4> }.into_any()
     };
+    // Of those that a style sheet shows one at a time.
+    let is_open = move |at: usize| move || gone_to.get().unwrap_or_default() == at;
+    let last = naming.steps().len() - 1;
     let count = move |of: fn(&Shown) -> usize| {
         memo(move || shown.with(|shown| shown.as_ref().map_or(0, of)))
     };
@@ -88,7 +97,7 @@ pub fn steps(
         Naming::Heads => [
             "Multiply query and key",
             "Softmax over the row",
-            "Times the value, summed over the keys",
+            "Times the value, summed over the keys: the head’s output",
             "Keys of the row",
             "keys",
             "Dimensions of the output",
@@ -106,10 +115,11 @@ pub fn steps(
     };
     view! {
         <ol class="inspector-steps">
-            <li>
+            <li class:open=is_open(0)>
                 {heading(
+                    0,
                     (move || if additive.get() { "A small network scores the pair" } else { product }).into_any(),
-                    |shown| shown.worked().sum,
+                    Some(|shown| shown.worked().sum),
                 )}
                 {strips}
                 {tables::scroller("Terms of the score", terms.into_any())}
@@ -118,20 +128,20 @@ pub fn steps(
             </li>
             // There is nothing else to be done to the score of two states.
             {(naming == Naming::Heads).then(|| view! {
-                <li>
-                    {heading("Scale and mask".into_any(), |shown| shown.worked().score)}
+                <li class:open=is_open(1)>
+                    {heading(1, "Scale and mask".into_any(), Some(|shown| shown.worked().score))}
                     {of(score)}
                 </li>
             })}
-            <li>
-                {heading(softmax.into_any(), |shown| shown.worked().weight)}
+            <li class:open=is_open(last - 1)>
+                {heading(last - 1, softmax.into_any(), Some(|shown| shown.worked().weight))}
                 {of(exponent)}
                 {tables::scroller(keys_of, keys.into_any())}
                 {more("keys", all_keys, count(|shown| shown.row.tokens.len()), keys_word)}
                 {of(weight)}
             </li>
-            <li>
-                <h4 tabindex="-1">{mix}</h4>
+            <li class:open=is_open(last)>
+                {heading(last, mix.into_any(), None)}
                 {values}
                 {tables::scroller(output_of, output.into_any())}
                 {more("values", all_values, count(|shown| shown.paper.output.len()), numbers)}

@@ -120,7 +120,12 @@ pub fn TwoWayFigure(
                                 Some(ahead) => (format!("guesses {ahead} ahead"), ""),
                                 None => (String::new(), "guesses each letter while it is hidden"),
                             };
-                            view! { {what} <span>{format!("{more}: {right} of {of} right here")}</span> }
+                            // What its name means, before the story comes to it.
+                            let late = match reader {
+                                Reader::Delayed(by) => format!(", after reading {by} more"),
+                                _ => String::new(),
+                            };
+                            view! { {what} <span>{format!("{more}{late}: {right} of {of} right here")}</span> }
                         })}
                     </span>
                     {beside.run(reader)}

@@ -8,7 +8,7 @@ use unroll_protocol::study::norm::{Axis, Layer};
 
 use super::{
     cells::{Cells, Grid, Place, Rectangles},
-    reading::{OUTPUT_LIMIT, Reading, amount, input_limit, shape, times},
+    reading::{OUTPUT_LIMIT, Reading, amount, input_limit, range, shape, times},
 };
 use crate::figures::{
     Matrix, Provenance, Slot, ValueMap,
@@ -22,6 +22,7 @@ use crate::figures::{
     theme::use_colors,
     token,
 };
+use crate::store::Store;
 
 /// What the scales are of.
 const X: &str = "x, μ, σ";
@@ -86,7 +87,16 @@ pub fn CouplingFigure(
             both.map_or(Grid::default(), |(layer, reading)| of(reading, &layer))
         })
     };
-    let live = [input, grid(Reading::output), grid(Reading::statistics)];
+    // In the first beat y has x's colors: that it reaches less far is what there is to see.
+    let store = expect_context::<Store>();
+    let is_first = memo(move || store.link.with(|link| link.idea == 0));
+    let normalized = grid(Reading::output);
+    let output = memo(move || {
+        let grid = normalized.get();
+        let limit = if is_first.get() { limit.get() } else { grid.limit };
+        Grid { limit, ..grid }
+    });
+    let live = [input, output, grid(Reading::statistics)];
     let since = use_since(move || {
         // One scale is of x, μ and σ.
         let parts = live.into_iter().zip([("x", X), ("y", Y), ("μ or σ", X)]);
@@ -140,6 +150,14 @@ pub fn CouplingFigure(
     };
     let lit_column = Signal::derive(move || of_axis(Axis::Batch));
     let lit_row = Signal::derive(move || of_axis(Axis::Layer));
+    let beyond = move |grid: Memo<Grid>| {
+        Signal::derive(move || {
+            let matrix = grid.with(|grid| compared(grid, "", ""));
+            Matrix { map: map_of(grid), ..matrix }.beyond()
+        })
+    };
+    let network = move || layer.get().map(|layer| format!(" in {}’s network", layer.axis.label()));
+    let reach = move |grid: Memo<Grid>| move || grid.with(range);
     let over_batch = memo(move || reading.get().is_none_or(|r| r.axis == Axis::Batch));
 
     let name = move |index: usize| {
@@ -249,7 +267,10 @@ pub fn CouplingFigure(
                 </p>
                 <div class="norm-block" role="group" aria-label="Before: x">
                     <div class="norm-head norm-head-x">
-                        <h4 data-part="x"><span class="role-input">"x"</span><span>" comes in"</span></h4>
+                        <div class="norm-named">
+                            <h4 data-part="x"><span class="role-input">"x"</span><span>{network}</span></h4>
+                            " "<span class="norm-range" data-testid="norm-range-x">{reach(input)}</span>
+                        </div>
                         {children()}
                     </div>
                     <ol class="norm-rows">
@@ -262,13 +283,16 @@ pub fn CouplingFigure(
                     {strip}
                     <span class="norm-strip-name">"μ, σ"</span>
                     <div class="norm-scale-x">
-                        <ScaleBar short=true label=x_name colors map=Signal::derive(move || map_of(input))
+                        <ScaleBar short=true label=x_name colors beyond=beyond(input) map=Signal::derive(move || map_of(input))
                             value=Signal::derive(move || input.with(|grid| grid.value(pointing.shown()?)))/>
                     </div>
                 </div>
                 <div class="norm-block" role="group" aria-label="After: y">
                     <div class="norm-head norm-head-y">
-                        <h4 data-part="y"><span class="role-output">"y"</span><span>" goes out"</span></h4>
+                        <div class="norm-named">
+                            <h4 data-part="y"><span class="role-output">"y"</span><span>" goes out"</span></h4>
+                            " "<span class="norm-range" data-testid="norm-range-y">{reach(output)}</span>
+                        </div>
                     </div>
                     <div class="norm-head norm-head-moved"><h4 class="role-gradient" data-testid="norm-rows-say">
                             {move || if undo.get() { "y − x" } else { "moved" }}
@@ -284,7 +308,7 @@ pub fn CouplingFigure(
                         {move || rows().into_iter().map(row_moved).collect_view()}
                     </ol>
                     <div class="norm-scale-y">
-                        <ScaleBar short=true label=y_name colors map=Signal::derive(move || map_of(output))
+                        <ScaleBar short=true label=y_name colors beyond=beyond(output) map=Signal::derive(move || map_of(output))
                             value=Signal::derive(move || output.with(|grid| grid.value(pointing.shown()?)))/>
                     </div>
                 </div>

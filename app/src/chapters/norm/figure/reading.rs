@@ -8,7 +8,7 @@ use unroll_protocol::{
 use super::cells::{Grid, Place};
 use crate::figures::{four_decimals, power_of_ten};
 
-/// Where y's colors end. Normalized values rarely lie beyond.
+/// Where y's colors end. Few normalized values lie beyond; the scale says how many.
 pub const OUTPUT_LIMIT: f32 = 2.0;
 
 /// Where x's colors end: a power of two, so that it moves seldom, that holds nearly all of what is
@@ -39,6 +39,15 @@ fn apart(after: &Array, before: &Array) -> Vec<f32> {
         after.iter().zip(before).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
     };
     both.map(apart).collect()
+}
+
+/// The smallest and the largest value that is there, in words.
+pub fn range(grid: &Grid) -> String {
+    let there = || grid.values.iter().copied().filter(|value| value.is_finite());
+    let (least, most) = (there().reduce(f32::min), there().reduce(f32::max));
+    let Some((least, most)) = least.zip(most) else { return "–".into() };
+    let digits = if least.abs().max(most.abs()) < 1.0 { 2 } else { 1 };
+    format!("{least:.digits$} to {most:.digits$}").replace('-', "−")
 }
 
 /// Examples and features.
@@ -224,6 +233,14 @@ mod tests {
         assert_eq!(statistics.value((1, 2)), None);
         assert_eq!(Reading::of(&layer, 0, false).now(), None);
         assert!(reading.sweep_sentence(&layer).unwrap().ends_with("μ = 1.0000, σ = 2.0000."));
+    }
+
+    #[test]
+    fn a_range_is_of_what_is_there() {
+        let of = |values: &[f32]| range(&Grid { values: values.to_vec(), ..Grid::default() });
+        assert_eq!(of(&[2.25, f32::NAN, -14.16]), "−14.2 to 2.2");
+        assert_eq!(of(&[0.5, -0.125]), "−0.12 to 0.50");
+        assert_eq!(of(&[f32::NAN]), "–");
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub fn ColumnView(
         <g class:rnn-away=away class:rnn-unnamed=move || !named.get()
             transform=move || format!("translate({:.1} 0)", x())
             data-testid=format!("rnn-column-{}", t + 1)>
-            <text class="rnn-time" x=move || layout.get().middle() y=move || layout.get().line(0)>
+            <text class="rnn-time" x=move || layout.get().middle() y=move || layout.get().time_foot()>
                 {move || time_at(&layout.get(), t)}
             </text>
             <Cell face layout/>
@@ -168,7 +168,7 @@ pub fn LoopView(
     };
     view! {
         <g class="rnn-loop" transform=move || format!("translate({} 0)", at()) data-testid="rnn-loop">
-            <text class="rnn-time" x=move || layout.get().middle() y=move || layout.get().line(0)>
+            <text class="rnn-time" x=move || layout.get().middle() y=move || layout.get().time_foot()>
                 {move || time_at(&layout.get(), step.get())}
             </text>
             <Cell face layout/>
@@ -297,17 +297,29 @@ fn is_word(class: &str) -> bool {
 
 /// What words need where there is room for letters only.
 const WORDS: f64 = 96.0;
+/// Share of a column that has room to spare: its bars stand over the strip's middle.
+const CENTERED: f64 = 0.76;
 
-/// The likeliest outputs as bars, the likeliest on top, right under the truth that it is compared with.
+/// The likeliest outputs as bars, the likeliest on top, right under the truth that it is compared with,
+/// or where many columns are drawn the likeliest alone; then the loss.
 #[component]
 fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
     let output = memo(move || face.with(|f| f.output.clone().unwrap_or_default()));
     let words = memo(move || output.with(|o| o.bars.iter().any(|(name, _)| is_word(name))));
     // Words stand where only the last step is read out, and reach over those before.
     let width = memo(move || {
-        let column = layout.get().column;
-        if words.get() { column.max(WORDS) } else { column }
+        let l = layout.get();
+        match words.get() {
+            true => l.column.max(WORDS),
+            false if l.is_roomy() => CENTERED * l.column,
+            false => l.column,
+        }
     });
+    let left = move || {
+        let spare = layout.get().column - width.get();
+        if words.get() { spare } else { spare / 2.0 }
+    };
+    let one_guess = memo(move || layout.get().one_guess);
     let heads = move || layout.get().told();
     let target = move || {
         if heads() < 1 {
@@ -317,7 +329,7 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
             let Some((name, p)) = &o.target else { return "end".to_owned() };
             let said = format!("{} p={}", name_of(name), rounded(*p)).replace("=<", "<");
             // Its letters all have the same width, and one is free before the next column's.
-            let room = layout.with(|l| l.column / (0.62 * l.text)) as usize;
+            let room = layout.with(|l| l.column / (0.62 * l.told_size)) as usize;
             if is_word(name) || said.chars().count() >= room { name_of(name) } else { said }
         })
     };
@@ -331,6 +343,7 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
     let shown = move |i: usize| i < layout.get().bars;
     // Bars under their names have the whole width, and what height the letters leave.
     let under = memo(move || words.get() || layout.get().is_tight());
+    let told_size = move || format!("{}px", layout.get().told_size);
     let start = move || if under.get() { 3.0 } else { 1.3 * layout.get().text };
     let thick = move || layout.with(|l| (l.bar_height - l.text - 2.0).clamp(1.0, 3.0));
     let is_true = move |i: usize| {
@@ -342,7 +355,9 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
     let bar = move |i: usize| {
         let path = move || {
             output.with(|o| {
-                let Some((_, p)) = o.bars.get(i).filter(|_| shown(i)) else { return String::new() };
+                let Some((_, p)) = o.bars.get(i).filter(|_| shown(i) && !one_guess.get()) else {
+                    return String::new();
+                };
                 let bar_height = layout.get().bar_height;
                 let (y, height) = match under.get() {
                     true => (row(i) + bar_height - thick() - 1.0, thick()),
@@ -361,26 +376,50 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
             // Their tails end where the bar begins.
             row(i)
                 + match under.get() {
+                    _ if l.one_guess => l.bar_height / 2.0 + 0.35 * l.told_size,
                     true => l.bar_height - thick() - 1.0 - 0.36 * l.text,
                     false => l.bar_height / 2.0 + 0.35 * l.text,
                 }
         };
+        let x = move || match under.get() {
+            _ if one_guess.get() => width.get() / 2.0,
+            true => 3.0,
+            false => 5.0,
+        };
         view! {
             <path class="rnn-bars" class:rnn-true=move || is_true(i) d=path/>
-            <text class="rnn-bar-name" class:rnn-true=move || is_true(i) x=move || if under.get() { 3.0 } else { 5.0 }
-                y=y>{name}</text>
+            <text class="rnn-bar-name" class:rnn-true=move || is_true(i) class:rnn-alone=one_guess x=x y=y
+                style:font-size=move || one_guess.get().then(told_size)>{name}</text>
         }
+    };
+    // Where bars could reach: seen, it says what the middle is.
+    let tracks = move || {
+        let l = layout.get();
+        let rows = if under.get() || l.one_guess { 0 } else { l.bars };
+        let rows = rows.min(output.with(|o| o.bars.len()));
+        let length = width.get() - start() - 4.0;
+        let track = |i| {
+            format!(
+                "M{} {}h{length:.1}v{}h-{length:.1}z",
+                start(),
+                row(i) + 2.0,
+                l.bar_height - 4.0
+            )
+        };
+        (0..rows).map(track).collect::<String>()
     };
     let bars = (0..BARS).map(bar).collect_view();
     let middle = move || width.get() / 2.0;
     view! {
         <g data-part=OUTPUT class=Hue::Output.class()
-            transform=move || format!("translate({} 0)", layout.get().column - width.get())>
+            transform=move || format!("translate({} 0)", left())>
             <rect class="rnn-hit" x="1" y=move || 1.4 * layout.get().text width=move || width.get() - 2.0
-                height=move || layout.with(|l| l.bars_end() - 1.4 * l.text) rx="6"/>
-            <text class="rnn-target" x=middle y=move || layout.get().line(1)>{target}</text>
-            <text class="rnn-small" x=middle y=move || layout.get().line(2)>{loss}</text>
+                height=move || layout.with(|l| l.output_end() - 1.4 * l.text) rx="6"/>
+            <text class="rnn-target" x=middle y=move || layout.get().truth_foot()
+                style:font-size=told_size>{target}</text>
+            <path class="rnn-reach" d=tracks/>
             {bars}
+            <text class="rnn-small" x=middle y=move || layout.get().loss_foot()>{loss}</text>
         </g>
     }
     .into_any()

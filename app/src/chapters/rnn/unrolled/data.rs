@@ -155,10 +155,15 @@ impl Diagram {
         let face = &column.face;
         let mut text = format!("t = {}, reads {}.", t + 1, quoted(&face.token));
         if let Some(output) = &face.output {
-            let bars = output.bars.iter().take(2);
-            let bars: Vec<String> =
-                bars.map(|(name, p)| format!("{} {p:.2}", quoted(name))).collect();
-            text += &format!(" Expects {}.", bars.join(" or "));
+            let bars = output.bars.iter().map(|(name, p)| format!("{} {p:.2}", quoted(name)));
+            let bars: Vec<String> = bars.collect();
+            let all = match bars.split_last() {
+                Some((last, others)) if !others.is_empty() => {
+                    format!("{} or {last}", others.join(", "))
+                }
+                _ => bars.concat(),
+            };
+            text += &format!(" Guesses {all}.");
             if let (Some((name, p)), Some(loss)) = (&output.target, output.loss()) {
                 text += &format!(" Next comes {}: p = {p:.3}, loss {loss:.2}.", quoted(name));
             }
@@ -242,6 +247,10 @@ pub mod tests {
         assert_eq!(faces[0].output.as_ref().unwrap().target, Some(("a".into(), 0.5)));
         assert_eq!(faces[2].output.as_ref().unwrap().target, None);
         assert!(diagram.describe(0, None).contains("exactly 0"));
+        // All that are listed, also where a column has room for one alone.
+        let said = diagram.describe(1, None);
+        assert!(said.contains(" Guesses ‘a’ 0.50, ") && said.contains(" 0.25. Next"), "{said}");
+        assert_eq!(said.matches(" or ").count(), 1, "{said}");
         let read = diagram.describe(1, Some(0));
         assert!(read.contains("Unit 1: 0.8000, before the edit 0.0000"), "{read}");
         assert_eq!(diagram.describe(9, None), "");

@@ -116,11 +116,11 @@ pub fn unrolled_svg(diagram: &Diagram, caption: &Caption, colors: &Colors) -> St
         ink = palette.ink.css(),
         muted = palette.muted.css(),
         grey = colors.signed.at(0.0).css(),
-        zero = l.start() - l.strip_width() / 2.0,
+        zero = l.start() + l.start_x(),
         strip_y = l.strip_y,
-        strip_width = l.strip_width(),
+        strip_width = l.start_width(),
         strip_height = l.strip_height,
-        start = l.start(),
+        start = l.start() + l.start_x() + l.start_width() / 2.0,
         below = l.strip_y + l.strip_height + 18.0,
     );
     let loop_too = usize::from(diagram.folded());
@@ -221,8 +221,10 @@ fn write_column(svg: &mut String, diagram: &Diagram, l: &Layout, t: usize, color
         if let (Some((name, p)), Some(loss)) = (&output.target, output.loss()) {
             let _ = write!(
                 svg,
-                r#"<text x="{middle}" y="34">✓ {} p={p:.2}</text><text x="{middle}" y="50" fill="{muted}">loss {loss:.2}</text>"#,
+                r#"<text x="{middle}" y="{}">✓ {} p={p:.2}</text><text x="{middle}" y="{}" fill="{muted}">loss {loss:.2}</text>"#,
+                l.truth_foot(),
                 escape(&name_of(name)),
+                l.loss_foot(),
             );
         }
     }

@@ -10,12 +10,18 @@ const TIGHT: f64 = 24.0;
 /// columns to be unrolled should leave those before them where they are.
 const WIDEST: f64 = 0.3;
 /// Room for the names of the rows, which stay in sight.
-pub const NAMES: f64 = 60.0;
+pub const NAMES: f64 = 68.0;
+/// Most columns that have a list of what is expected; of more, each has the likeliest alone.
+pub const MOST_LISTED: usize = 10;
+/// Size of that one's letter, and of the truth over it.
+const ALONE: f64 = 16.0;
 /// What is free to the right of the last column.
 const TAIL: f64 = 8.0;
 /// Least height of a strip, as a share of the whole; less for the truth's sake.
 const TALL: f64 = 0.38;
 const TALL_WITH_TRUTH: f64 = 0.33;
+/// Height of the loss's row, in letters.
+const LOSS: f64 = 1.4;
 /// Between the loop's words and what is still to come.
 const CLEAR: f64 = 24.0;
 /// Narrowest place of a column to come, and how few of them are no promise if they are not all.
@@ -43,12 +49,16 @@ pub struct Layout {
     pub height: f64,
     /// Size of the letters.
     pub text: f64,
-    /// Rows above the expectations for which there is room: the truth, then the loss.
+    /// Rows around the expectations for which there is room: the truth above, then the loss below.
     pub heads: usize,
     pub bars: usize,
+    /// Whether the likeliest output stands alone, with no bars.
+    pub one_guess: bool,
+    /// Size of the truth's letters and, where it stands alone, of the guess's.
+    pub told_size: f64,
     pub bars_y: f64,
     pub bar_height: f64,
-    /// What is free below the expectations, so that the arrow to them does not touch their letters.
+    /// What is free below the expectations and the loss, so that the arrow to them does not touch their letters.
     pub free: f64,
     pub strip_y: f64,
     pub strip_height: f64,
@@ -70,8 +80,14 @@ pub struct Layout {
 
 impl Layout {
     /// Of so many columns of the `length` that there are, within a box of this size; with a row for how
-    /// far the states moved where something is `edited`.
-    pub fn new(width: f64, height: f64, unrolled: usize, length: usize, edited: bool) -> Self {
+    /// far the states moved where something is `edited`, and with `one_guess` over each, or a list.
+    pub fn new(
+        width: f64,
+        height: f64,
+        (unrolled, length): (usize, usize),
+        edited: bool,
+        one_guess: bool,
+    ) -> Self {
         let height = height.max(120.0).floor();
         let folded = unrolled < length;
         let column = {
@@ -115,7 +131,11 @@ impl Layout {
         let text = (0.025 * height).min(0.27 * column).clamp(13.0, 20.0).floor();
         // Where bars lie under their letters, both need the height.
         let least = if column < NARROWEST { text + 5.0 } else { text + 1.0 };
-        let bar_height = (0.034 * height).clamp(least, text + 6.0).floor();
+        let told_size = if one_guess { ALONE.min(0.075 * height).max(text) } else { text };
+        let bar_height = match one_guess {
+            true => (1.2 * told_size).round(),
+            false => (0.034 * height).clamp(least, text + 6.0).floor(),
+        };
         let gap = (0.07 * height).clamp(18.0, 48.0).floor();
         let token_size = (0.085 * height).clamp(24.0, 48.0).min(column - 8.0).floor();
         let free = (0.04 * height - 8.0).clamp(0.0, text).floor();
@@ -128,13 +148,16 @@ impl Layout {
                 false => 4.0,
             };
         let above = |heads: usize, bars: usize| {
-            let bars_y = ([1.4, 2.9, 4.4][heads] * text).round();
-            (bars_y, bars_y + bar_height * bars as f64 + free + gap)
+            let truth = if heads > 0 { 1.5 * told_size } else { 0.0 };
+            let bars_y = (1.4 * text + truth).round();
+            let loss = if heads > 1 { LOSS * text } else { 0.0 };
+            (bars_y, (bars_y + bar_height * bars as f64 + loss + free + gap).round())
         };
         // The state comes first: where it has little room, less stands above it. The truth stays
         // longest, for what is expected is compared with it.
         let ways: &[(usize, usize)] = match banded {
             true => &[(0, 4), (0, 3)],
+            false if one_guess => &[(2, 1), (1, 1)],
             false => &[(2, 4), (2, 3), (2, 2), (1, 3), (1, 2), (1, 1), (0, 2)],
         };
         let tall = |&&(heads, bars): &&(usize, usize)| {
@@ -145,7 +168,8 @@ impl Layout {
             };
             height - above(heads, bars).1 - below >= least * height
         };
-        let (heads, bars) = ways.iter().find(tall).copied().unwrap_or((0, 2));
+        let least = if one_guess { (0, 1) } else { (0, 2) };
+        let (heads, bars) = ways.iter().find(tall).copied().unwrap_or(least);
         let (bars_y, strip_y) = above(heads, bars);
         let strip_height = (height - strip_y - below).max(32.0);
         let token_y = strip_y + strip_height + gap;
@@ -165,6 +189,8 @@ impl Layout {
             text,
             heads,
             bars,
+            one_guess,
+            told_size,
             bars_y,
             bar_height,
             free,
@@ -190,7 +216,7 @@ impl Layout {
             _ => TAIL,
         };
         let width = NAMES + 84.0 * (1 + unrolled) as f64 + of_loop;
-        Self::new(width, 400.0, unrolled, length, edited)
+        Self::new(width, 400.0, (unrolled, length), edited, false)
     }
 
     /// The state's strip within its column.
@@ -216,12 +242,17 @@ impl Layout {
         self.bars_y + self.bar_height * self.bars as f64
     }
 
-    /// Where the arrow to the expectations ends.
-    pub fn arrow_end(&self) -> f64 {
-        self.bars_end() + self.free
+    /// Where all that is read out ends, the loss with it.
+    pub fn output_end(&self) -> f64 {
+        self.bars_end() + if self.heads > 1 { LOSS * self.text } else { 0.0 }
     }
 
-    /// Rows above the expectations that say something. A loop alone is there to be followed.
+    /// Where the arrow to it ends.
+    pub fn arrow_end(&self) -> f64 {
+        self.output_end() + self.free
+    }
+
+    /// Rows around the expectations that say something. A loop alone is there to be followed.
     pub fn told(&self) -> usize {
         if self.unrolled == 0 { 0 } else { self.heads }
     }
@@ -231,7 +262,7 @@ impl Layout {
         self.left + self.column * column as f64
     }
 
-    /// Middle of the state before the first step.
+    /// Middle of the column before the first, at whose right the state before the first step stands.
     pub fn start(&self) -> f64 {
         self.left - self.column / 2.0
     }
@@ -315,9 +346,29 @@ impl Layout {
         self.moved_y + 9.0 + self.text
     }
 
-    /// Foot of the line of letters of this number, from 0, above the expectations.
-    pub fn line(&self, number: usize) -> f64 {
-        [1.05, 2.4, 3.75][number] * self.text
+    /// Foot of the letters that say which step it is.
+    pub fn time_foot(&self) -> f64 {
+        1.05 * self.text
+    }
+
+    /// Foot of the truth, above the expectations.
+    pub fn truth_foot(&self) -> f64 {
+        1.05 * self.text + 1.35 * self.told_size
+    }
+
+    /// Foot of the loss, below them.
+    pub fn loss_foot(&self) -> f64 {
+        self.bars_end() + 1.1 * self.text
+    }
+
+    /// Width of the state before the first step, which only holds zeros.
+    pub fn start_width(&self) -> f64 {
+        (self.strip_width() / 5.0).clamp(4.0, 16.0).round()
+    }
+
+    /// Where it begins, seen from the middle of its column: it ends where a whole strip would.
+    pub fn start_x(&self) -> f64 {
+        self.strip_width() / 2.0 - self.start_width()
     }
 
     /// Whether numbers stand with their names.
@@ -369,7 +420,7 @@ impl Layout {
 /// Where columns stand, which move when others are unrolled.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Places {
-    /// Of the state before the first step.
+    /// Of the state before the first step, the middle of its column.
     pub start: f64,
     pub columns: Vec<f64>,
     /// Of the loop, or where it was; `None` while there is no sentence.
@@ -405,6 +456,16 @@ impl Between for Places {
     }
 }
 
+/// How many cells are drawn: those unrolled and, of what is not, the one with the loop.
+pub fn drawn(unrolled: u32, length: u32) -> u32 {
+    (unrolled + 1).min(length)
+}
+
+/// What is unrolled where so many cells of the `length` are drawn. The last has no loop, for nothing is left.
+pub fn unrolled_of(drawn: u32, length: u32) -> u32 {
+    if drawn >= length { length } else { drawn.saturating_sub(1) }
+}
+
 /// Room to the right of the loop's column.
 fn loop_of(column: f64) -> f64 {
     (0.6 * column).max(52.0)
@@ -416,7 +477,7 @@ mod tests {
 
     #[test]
     fn places_are_found_again() {
-        let layout = Layout::new(900.0, 400.0, 2, 3, false);
+        let layout = Layout::new(900.0, 400.0, (2, 3), false, false);
         assert_eq!(layout.column_at(layout.x_of(1) + 3.0, 0.0), Some(1));
         // The loop shows the first that is not unrolled.
         assert_eq!(layout.column_at(layout.x_of(2) + 3.0, 0.0), Some(2));
@@ -424,10 +485,33 @@ mod tests {
         let foot = layout.strip_y + layout.strip_height;
         assert_eq!(layout.unit_at(foot - 1.0, 2), Some(1));
         assert_eq!(layout.unit_at(layout.strip_y - 1.0, 2), None);
-        let whole = Layout::new(900.0, 400.0, 3, 3, false);
+        let whole = Layout::new(900.0, 400.0, (3, 3), false, false);
         assert_eq!(whole.column_at(whole.x_of(3) + 3.0, 0.0), None);
-        let alone = Layout::new(900.0, 400.0, 0, 3, false);
+        let alone = Layout::new(900.0, 400.0, (0, 3), false, false);
         assert_eq!(alone.column_at(alone.x_of(0) + 3.0, 0.0), Some(0));
+    }
+
+    #[test]
+    fn what_is_counted_is_what_is_drawn() {
+        assert_eq!([0, 1, 28, 30].map(|unrolled| drawn(unrolled, 30)), [1, 2, 29, 30]);
+        assert_eq!([0, 1, 29, 30, 31].map(|drawn| unrolled_of(drawn, 30)), [0, 0, 28, 30, 30]);
+        assert_eq!((drawn(0, 1), unrolled_of(2, 1), unrolled_of(0, 1)), (1, 1, 0));
+        assert_eq!((drawn(0, 0), unrolled_of(0, 0)), (0, 0));
+    }
+
+    #[test]
+    fn one_guess_leaves_the_state_more_room() {
+        let (lists, one) = (
+            Layout::new(1004.0, 520.0, (30, 30), false, false),
+            Layout::new(1004.0, 520.0, (30, 30), false, true),
+        );
+        assert_eq!((lists.bars, lists.told_size), (4, lists.text));
+        assert_eq!((one.heads, one.bars, one.told_size), (2, 1, 16.0));
+        assert!(one.strip_height > lists.strip_height);
+        // Truth, guess and loss, one under the other.
+        let feet = [one.time_foot(), one.truth_foot(), one.bars_end(), one.loss_foot()];
+        assert!(feet.is_sorted() && one.loss_foot() < one.output_end(), "{feet:?}");
+        assert!(one.truth_foot() < one.bars_y && one.arrow_end() < one.strip_y);
     }
 
     #[test]
@@ -435,7 +519,8 @@ mod tests {
         for (width, height) in [(366.0, 180.0), (844.0, 330.0), (1004.0, 520.0), (2124.0, 1060.0)] {
             for unrolled in [0, 1, 3, 29, 30] {
                 for edited in [false, true] {
-                    let layout = Layout::new(width, height, unrolled, 30, edited);
+                    let layout =
+                        Layout::new(width, height, (unrolled, 30), edited, unrolled > MOST_LISTED);
                     let foot = match edited {
                         true => layout.moved_end(),
                         false if layout.banded => layout.band_foot(),
@@ -451,17 +536,18 @@ mod tests {
 
     #[test]
     fn a_whole_sentence_fits_beside_the_story() {
-        let layout = Layout::new(1004.0, 520.0, 30, 30, false);
+        let layout = Layout::new(1004.0, 520.0, (30, 30), false, true);
         assert!(layout.width() <= 1004.0 && layout.column >= TIGHT, "{layout:?}");
-        let small = Layout::new(844.0, 400.0, 30, 30, false);
+        let small = Layout::new(844.0, 400.0, (30, 30), false, true);
         assert!(small.width() <= 844.0, "{small:?}");
-        let phone = Layout::new(366.0, 206.0, 30, 30, false);
+        let phone = Layout::new(366.0, 206.0, (30, 30), false, true);
         assert!(phone.heads > 0 && phone.column == NARROWEST, "{phone:?}");
     }
 
     #[test]
     fn the_first_columns_stay_where_they_are() {
-        let layout = |unrolled| Layout::new(1004.0, 520.0, unrolled, 30, false);
+        let layout =
+            |unrolled| Layout::new(1004.0, 520.0, (unrolled, 30), false, unrolled > MOST_LISTED);
         assert_eq!(layout(1).x_of(0), layout(3).x_of(0));
         // Nor does the cell alone, where there is room for what is to come.
         let alone = layout(0);
@@ -474,7 +560,7 @@ mod tests {
         // One more at the cell.
         assert_eq!(alone.letters_x().split(' ').count(), 31);
         // Else, with the state before it and its loop, it has as much room on either side.
-        let phone = Layout::new(366.0, 210.0, 0, 30, false);
+        let phone = Layout::new(366.0, 210.0, (0, 30), false, false);
         let sides = [phone.start() - phone.strip_width() / 2.0 - NAMES, 366.0 - phone.loop_end()];
         assert!((sides[0] - sides[1] - phone.column / 4.0).abs() <= 1.0, "{sides:?}");
         // What it reads is below it, over the whole width.

@@ -39,7 +39,8 @@ pub use column::{INPUT, OUTPUT, STATE, U, V, W};
 pub use data::Diagram;
 pub use lap::Lap;
 use lap::use_lap;
-use layout::{Layout, NAMES, Places};
+use layout::{Layout, MOST_LISTED, NAMES, Places};
+pub use layout::{drawn, unrolled_of};
 use overview::Overview;
 use paint::{paint_band, paint_strips};
 pub use written::{STRONGEST, Text, Texts, WrittenFigure, strength};
@@ -116,7 +117,7 @@ pub fn UnrolledFigure(
     let title = Signal::derive(move || match shown.with(|d| (d.unrolled, d.length())) {
         (0, _) => "One cell and a loop".to_owned(),
         (n, all) if n == all => format!("The loop unrolled: {n} copies of one cell"),
-        (n, all) => format!("{n} of {all} steps unrolled"),
+        (n, all) => format!("{} of {all} steps drawn", drawn(n as u32, all as u32)),
     });
     // Of what is written and read as numbers.
     let caption = Signal::derive(move || {
@@ -127,11 +128,16 @@ pub fn UnrolledFigure(
     let unrolled = seldom(move || shown.with(|d| d.unrolled));
     let length = seldom(move || shown.with(|d| d.length()));
     let edited = seldom(move || shown.with(|d| d.edited.is_some()));
+    // Read out at the end alone, it has all the room for its list.
+    let at_end = seldom(move || {
+        shown.with(|d| d.columns.first().is_some_and(|first| first.face.output.is_none()))
+    });
     let layout = memo(move || {
         let Size { width, height, .. } = size.get();
         // Both follow the sentence, one after the other.
         let unrolled = unrolled.get().min(length.get());
-        Layout::new(width, height, unrolled, length.get(), edited.get())
+        let one_guess = unrolled > MOST_LISTED && !at_end.get();
+        Layout::new(width, height, (unrolled, length.get()), edited.get(), one_guess)
     });
     let folded = memo(move || layout.get().folded);
     let sentence = memo(move || {
@@ -209,7 +215,8 @@ pub fn UnrolledFigure(
 
     let change_columns = move |by: i32| {
         let all = length.get_untracked() as u32;
-        let next = columns.get_untracked().min(all).saturating_add_signed(by).min(all);
+        let now = drawn(columns.get_untracked().min(all), all);
+        let next = unrolled_of(now.saturating_add_signed(by), all);
         if next != columns.get_untracked() {
             columns.set(next);
         }
@@ -459,12 +466,12 @@ pub fn UnrolledFigure(
                             (at.get() as usize).checked_sub(1).filter(|c| *c < unrolled.get())
                         }))}
                         <g class="rnn-small">
-                            // As if it were the column before the first.
+                            // It ends where the strip of a column before the first would.
                             <rect class="rnn-strip rnn-zero"
-                                x=move || start_x() - layout.get().strip_width() / 2.0 - 0.5
-                                y=move || layout.get().strip_y - 0.5 width=move || layout.get().strip_width() + 1.0
+                                x=move || start_x() + layout.get().start_x() - 0.5
+                                y=move || layout.get().strip_y - 0.5 width=move || layout.get().start_width() + 1.0
                                 height=move || layout.get().strip_height + 1.0 rx="2"/>
-                            <text x=start_x y=move || layout.with(|l| l.strip_y + l.strip_height + 1.2 * l.text)>
+                            <text x=move || start_x() + layout.with(|l| l.start_x() + l.start_width() / 2.0) y=move || layout.with(|l| l.strip_y + l.strip_height + 1.2 * l.text)>
                                 {move || if layout.get().is_tight() { "s₀" } else { "s₀ = 0" }}
                             </text>
                         </g>
@@ -478,11 +485,11 @@ pub fn UnrolledFigure(
                             style:display=move || if unit_y().is_some() { "" } else { "none" }/>
                     </svg>
                     <svg class="rnn-diagram rnn-names" class:rnn-clear=move || layout.get().banded width=NAMES height=move || layout.get().height
-                        style:font-size=move || format!("{}px", layout.get().text.min(15.0)) aria-hidden="true">
-                        {row_name("step", |l| Some(l.line(0)))}
-                        {row_name("truth", |l| (l.told() > 0).then(|| l.line(1)))}
-                        {row_name("loss", |l| (l.told() > 1).then(|| l.line(2)))}
-                        {row_name("expects", |l| Some((l.bars_y + l.bars_end()) / 2.0 + 4.0))}
+                        style:font-size=move || format!("{}px", layout.get().text.min(14.0)) aria-hidden="true">
+                        {row_name("step", |l| Some(l.time_foot()))}
+                        {row_name("true next", |l| (l.told() > 0).then(|| l.truth_foot()))}
+                        {row_name("guess", |l| Some((l.bars_y + l.bars_end()) / 2.0 + 4.0))}
+                        {row_name("loss", |l| (l.told() > 1).then(|| l.loss_foot()))}
                         {row_name("state", |l| Some(l.strip_middle()))}
                         {row_name("reads", |l| Some(l.token_y + 0.5 * l.token_size + 5.0))}
                         <g style:display=move || if edited.get() { "" } else { "none" }>
