@@ -74,9 +74,9 @@ test("the chapter opens on a block; each layer says what it adds, as the table d
   await byId(page, "block-wiring-picture").focus();
   await says(adds("The embedding of ‘.+’"));
   for (let part = 0; part < 2; part++) await page.keyboard.press("ArrowRight");
-  const [attention] = await says(adds("attention 1"));
+  const [attention] = await says(adds("Attention 1"));
   await page.keyboard.press("End");
-  const [feed, whole] = await says(adds("feed-forward 6"));
+  const [feed, whole] = await says(adds("Feed-forward 6"));
   // Fourteen parts, each added but the token, which the line begins with.
   const picture = byId(page, "block-wiring-picture");
   assert.equal(await picture.locator("[data-part]").count(), 14);
@@ -87,7 +87,7 @@ test("the chapter opens on a block; each layer says what it adds, as the table d
   await picture.focus();
   await page.keyboard.press("Home");
   for (let part = 0; part < 2; part++) await page.keyboard.press("ArrowRight");
-  await says(/^(attention 1) replaces the stream\.$/);
+  await says(/^(Attention 1) replaces the stream\.$/);
   await choose(page, "block-shown", "full");
   await openView(page, "stream");
   await table(page, "shown", "full");

@@ -81,7 +81,7 @@ async function saysWhatIsTrue(page, wanted) {
   const holds = Math.abs(measured - product) <= 0.05 * product;
   // As written they may be just within it.
   if (Math.abs(Math.abs(measured - product) - 0.05 * product) > 0.01) {
-    const why = measured > product ? /The rule fails here: .* steeper than the mean\.$/ : /The rule fails here: .* flatter than the mean\.$/;
+    const why = measured > product ? /The rule fails here: .* above the mean\.$/ : /The rule fails here: .* below the mean\.$/;
     assert.match(rule, holds ? /The rule holds here\.$/ : why);
   }
   assert.match(await byId(page, "bptt-rule").textContent(), /When does this rule hold\?/);
@@ -382,7 +382,7 @@ test("what the text says of the cell is of the networks with that bias; trained 
   const read = await byId(page, "bptt-accuracy-readout").textContent();
   assert(answers.slice(1).every((share) => read.includes(`${share}%`)), `${read} ${answers[0]}`);
   // What came to the letter when these networks were first seen, and now.
-  await beatSays(page, 8, /Measured shares at the letter: RNN .+, LSTM cell .+, GRU .+ at step \d+; RNN .+, GRU .+ at step 1,000\./);
+  await beatSays(page, 8, /Measured shares at the letter, at step \d+: RNN .+, LSTM cell .+, GRU .+; at step 1,000: RNN .+, GRU .+\./);
   assert(rnn < 60 && lstm >= 95 && gru >= 95, answers[0]);
   // Live: the curves moved with the training.
   await openView(page, "norms");

@@ -428,7 +428,7 @@ fn Loss() -> impl IntoView {
     let figure = move || match is_empty.get() {
         true => view! {
             <p class="hint loss-empty" data-testid="loss-empty">
-                "Press Train: here you see the loss fall."
+                "Press Train to see the loss fall here."
             </p>
         }
         .into_any(),

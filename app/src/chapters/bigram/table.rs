@@ -214,8 +214,8 @@ pub fn Table(row_seen: RwSignal<bool>) -> impl IntoView {
                     true => view! {
                         <p class="hint">{worded("Click a cell to see its whole row here.")}</p>
                         <p class="hint" data-testid="bigram-second">
-                            "The steps and the losses at the foot are those of a second table. It is trained to \
-                             come close to this one. The story comes to it later."
+                            "The steps and losses at the foot of the page belong to a second table. It is trained to \
+                             come close to this one. The story gets to it later."
                         </p>
                     }.into_any(),
                     false => view! { <GuessRow row=suggested seen=row_seen/> }.into_any(),

@@ -119,7 +119,7 @@ pub const SCRIPT: Script = Script {
         Trial {
             text: "Hide a letter of your own sentence: first one at the end of a word, then one at its start. Which side \
                    of the gap helps more?",
-            label: "Hide letters of your sentence",
+            label: "Hide letters in your sentence",
             id: "fill",
             set: |link| link.birnn.task = TaskChoice::Fill,
             sentence: None,

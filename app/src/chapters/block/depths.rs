@@ -80,7 +80,7 @@ fn losses(page: Page) -> AnyView {
     };
     view! {
         <LinesFigure name="block-loss" title="Losses of the two models, each a mean of 20 batches" lines
-            hint="The losses begin with step 1." provenance=page.provenance/>
+            hint="The losses begin at step 1." provenance=page.provenance/>
         <p class="block-verdict" data-testid="block-loss-verdict" data-full=move || last(0) data-cut=move || last(1)>
             {verdict}
         </p>
@@ -123,7 +123,7 @@ fn gradients(page: Page) -> AnyView {
             <b data-testid="block-ratio-full" data-value=full.to_string()>{times(full)}</b>
             " what it is after the last in the full model, and "
             <b data-testid="block-ratio-cut" data-value=cut.to_string()>{times(cut)}</b>" "{page.cut()}". "
-            {(full > 1.05).then_some("It may grow: on its way back, each layer beside the stream adds a gradient of its own. ")}
+            {(full > 1.05).then_some("It can grow: on the way back, each layer adds a gradient of its own. ")}
             {heard(full, cut)}
         })
     };

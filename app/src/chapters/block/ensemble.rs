@@ -96,7 +96,7 @@ pub fn view(page: Page) -> AnyView {
         <Sentence label="Your sentence" problem=answered.problem/>
         <p class="view-note">
             "Each column: the full network with activations set to 0 at random. Color: how far each guess moves. Bars: how far \
-             all of them do."
+             they move in all."
         </p>
         <div class="view-bar"><SliderField name="block-dropout" step=0.05/></div>
         <MatrixFigure name="block-ensemble" title="Each sub-network’s guesses, less the full network’s" matrix

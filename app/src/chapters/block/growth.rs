@@ -45,7 +45,7 @@ pub fn view(page: Page) -> AnyView {
             matrix=Signal::derive(move || shown.with(|shown| shown.matrix.clone()))
             dotted=Signal::derive(move || shown.with(|shown| shown.woke.clone()))
             groups=Signal::derive(move || shown.with(|shown| shown.groups.clone()))
-            describe hint="Colors go by equal factors (a log scale). Dots: first longer than the token embedding."
+            describe hint="Equal steps in color are equal factors (a log scale). Dots: first longer than the token embedding."
             provenance=page.provenance small=true/>
         <p class="panel-note" data-testid="block-growth-passage">{note}</p>
     }

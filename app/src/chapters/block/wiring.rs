@@ -167,7 +167,10 @@ impl Wiring {
         let name = match source {
             Source::Token => format!("The embedding of ‘{}’", self.token),
             Source::Position => format!("The embedding of position {}", self.position),
-            layer => layer.name(),
+            layer => {
+                let name = layer.name();
+                name[..1].to_uppercase() + &name[1..]
+            }
         };
         let is_layer = !matches!(source, Source::Token | Source::Position);
         let adds = adds.as_ref().map(written);
@@ -175,11 +178,11 @@ impl Wiring {
             _ if is_layer && !self.residual => format!("{name} replaces the stream"),
             Some(length) if self.norms == Norms::After => {
                 format!(
-                    "{name}: behind the last norm, a length of {length} is left of what it added"
+                    "{name}: after the last norm, a length of {length} is left of what it added"
                 )
             }
             Some(length) => format!("{name} adds a vector of length {length}"),
-            None => format!("{name} begins the stream"),
+            None => format!("{name} goes into the stream"),
         };
         let then = match after.as_ref().map(written) {
             Some(length) => format!("; then the stream has length {length}."),
@@ -191,7 +194,7 @@ impl Wiring {
     /// What stands where nothing is read.
     fn hint(&self) -> &'static str {
         match (self.residual, self.norms) {
-            (false, _) => "No line passes by the boxes: each layer replaces the stream.",
+            (false, _) => "No line goes around the boxes: each layer replaces the stream.",
             (true, Norms::After) => "In the boxes: the length that is left of what each added.",
             (true, _) => "In the boxes: the length added. Below the line: the stream’s length.",
         }
@@ -569,7 +572,7 @@ mod tests {
         assert_eq!(pre.parts[2].after, Some(15.0));
         assert_eq!(
             pre.says(2),
-            "attention 1 adds a vector of length 5.00; then the stream has length 15.00."
+            "Attention 1 adds a vector of length 5.00; then the stream has length 15.00."
         );
         let mut sources = all();
         sources.push(Source::NormOffsets);
@@ -578,7 +581,7 @@ mod tests {
         assert_eq!((post.parts[2].after, post.parts[13].after), (None, Some(9.0)));
         let cut = Wiring::of(&stream(vec![Source::FeedForward(LAYERS)], Some(1.0)));
         assert_eq!((cut.residual, cut.parts.len(), cut.parts[2].adds), (false, 14, None));
-        assert_eq!(cut.says(2), "attention 1 replaces the stream.");
+        assert_eq!(cut.says(2), "Attention 1 replaces the stream.");
         let csv = wiring_csv(
             &cut,
             &Caption { name: NAME, title: "t".into(), marker: None, source: String::new() },

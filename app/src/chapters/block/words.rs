@@ -23,8 +23,8 @@ pub const SCRIPT: Script = Script {
             title: "",
             text: "In 2015 Kaiming He and others saw a network of 56 [layers](layer) do worse than one of 20, \
                    even on its training images. Their cure is the [residual connection](residual-connection): a \
-                   layer adds to its input instead of replacing it. A transformer’s **block** adds twice to one \
-                   [stream](#block-stream hidden): attention, then feed-forward.\n\n\
+                   layer adds to its input instead of replacing it. In a transformer’s **block**, \
+                   attention and feed-forward both add to one [stream](#block-stream hidden).\n\n\
                    ! Compare the boxes: which layer adds the longest vector?",
             set: |_| {},
             asks: &[],
@@ -120,7 +120,7 @@ pub const SCRIPT: Script = Script {
             title: "A bend between two matrices",
             text: "The feed-forward layer multiplies by one matrix, bends, and multiplies by another. In \
                    between, 96 [neurons](unit) each add up what they read. [ReLU](relu) passes positive sums and \
-                   makes the others 0. [GELU](gelu) passes a share of each: more of larger ones.\n\n\
+                   makes the others 0. [GELU](gelu) passes a share of each, larger for larger sums.\n\n\
                    ! Each dot is a neuron. [Choose ReLU](>control-block-bend), and read below: how many are silent?",
             set: |link| link.view = "neurons".into(),
             asks: &["block-bend"],

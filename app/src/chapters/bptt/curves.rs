@@ -251,7 +251,7 @@ pub fn shares_said(flow: &Flow) -> Option<String> {
     };
     let names = [(Cell::Rnn, "RNN"), (Cell::Lstm, "LSTM cell"), (Cell::Gru, "GRU")];
     let shares = names.into_iter().map(share).collect::<Option<Vec<_>>>()?;
-    Some(format!("{} at step {}", shares.join(", "), grouped(flow.step.into())))
+    Some(format!("at step {}: {}", grouped(flow.step.into()), shares.join(", ")))
 }
 
 /// Accuracy by gap, as measured last. Before there is an answer, the axes for gaps to `gap`.
@@ -522,7 +522,7 @@ pub mod tests {
             let memory = (cell == Cell::Lstm).then(|| vec![4.0, 1.0, 2.0]);
             all.networks.push(Network { cell, hidden, memory, ..all.networks[0].clone() });
         }
-        let said = "RNN 0.250, LSTM cell 2, GRU 1.5·10⁻⁹ at step 0";
+        let said = "at step 0: RNN 0.250, LSTM cell 2, GRU 1.5·10⁻⁹";
         assert_eq!(shares_said(&all).as_deref(), Some(said));
         // Where it has faded.
         let faded = |hidden: &[f32]| fades(&flow(hidden)).unwrap();

@@ -412,9 +412,9 @@ fn shares(shown: Shown) -> impl Fn() -> String + Send + Sync + Clone + 'static {
     });
     move || match (first.get(), now.get()) {
         (Some(first), Some(now)) if first.1 < now.1 => {
-            format!("Measured shares at the letter: {}; {}.", first.2, now.2)
+            format!("Measured shares at the letter, {}; {}.", first.2, now.2)
         }
-        (_, Some(now)) => format!("Measured shares at the letter: {}.", now.2),
+        (_, Some(now)) => format!("Measured shares at the letter, {}.", now.2),
         _ => "…".into(),
     }
 }

@@ -86,9 +86,9 @@ pub fn in_words(flow: &Flow, settings: &Settings) -> String {
         let does = match each - rule {
             off if off.abs() <= MISSES * rule => "holds here.",
             off if off > 0.0 => {
-                "fails here: most comes back through units whose slope is steeper than the mean."
+                "fails here: most of the gradient can come back through units whose slope is above the mean."
             }
-            _ => "fails here: much of the way back leads through units whose slope is flatter than the mean.",
+            _ => "fails here: much of the gradient can come back through units whose slope is below the mean.",
         };
         format!(" Measured: {each:.2}. The rule {does}")
     });
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(
             said(&flow(&[0.5, 1.0, 2.0])),
             "Share left per step, by a rule of thumb: size of U × mean slope of tanh = 1.00 × 1.00 = 1.00. \
-             Measured: 0.50. The rule fails here: much of the way back leads through units whose slope is flatter than \
+             Measured: 0.50. The rule fails here: much of the gradient can come back through units whose slope is below \
              the mean."
         );
         assert!(said(&flow(&[1.9, 1.9, 2.0])).ends_with("Measured: 0.97. The rule holds here."));
@@ -155,7 +155,8 @@ mod tests {
         assert_eq!(
             said(&Flow { rescaled: Some(copy), ..flow(&[0.5, 1.0, 2.0]) }),
             "Share left per step at radius 4, by a rule of thumb: size of U × mean slope of tanh = 4.00 × 0.25 = 1.00. \
-             Measured: 2.00. The rule fails here: most comes back through units whose slope is steeper than the mean."
+             Measured: 2.00. The rule fails here: most of the gradient can come back through units whose slope is above \
+             the mean."
         );
         let every = Flow { loss: LossKind::Every, ..flow(&[1.0; 3]) };
         assert!(said(&every).contains("its own loss"));

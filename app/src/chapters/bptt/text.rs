@@ -32,7 +32,7 @@ pub const SCRIPT: Script = Script {
                    worked out why.\n\n\
                    Here an RNN reads a capital letter and must name it at the “?”:\n\n\
                    {example}\n\n\
-                   In step 3 one number of its state is raised: a ripple runs right.\n\n\
+                   At step 3, one number of its state is raised, and a ripple runs right.\n\n\
                    ! [Press a square](>bptt-ripple-cells) in step {late} instead: which ripple reaches the “?”?",
             set: early_nudge,
             asks: &[],
@@ -47,7 +47,7 @@ pub const SCRIPT: Script = Script {
                    Your slope says how fast the loss at the “?” changes with this one number. Below it stands \
                    the slope that backpropagation gives. For a small nudge the two agree. Drag the nudge up to \
                    1, and they come apart, because the loss follows a curve and not a straight line.\n\n\
-                   A square’s color says how far its unit has moved, divided by the nudge. Each mark of the scale \
+                   A square’s color says how far its unit has moved, divided by the nudge. Each mark on the scale \
                    is ten times the last.",
             set: late_nudge,
             asks: &["bptt-nudge"],
@@ -117,7 +117,7 @@ pub const SCRIPT: Script = Script {
             title: "A second way back",
             text: "Two newer networks, [LSTM](lstm) and [GRU](gru), read the same letters. The LSTM has a second memory, the \
                    [cell](#cell cell). Straight back along it, each step multiplies the gradient by a gate. With \
-                   forget bias 3, as here, the gate starts near 1. {along-open}\n\n\
+                   a forget bias of 3, as here, the gate starts near 1. {along-open}\n\n\
                    ! [Choose “All three”](>control-bptt-shown): which curve stays highest at the letter?\n\n\
                    + Can the gradient grow along the cell?\n\n\
                    This gate, the forget gate, can’t make the gradient grow: it is at most 1. But at each step, what comes through the state is added. So the factor per \
@@ -131,9 +131,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A gate that is half open forgets too",
-            text: "A bias sets how open the forget gates start. It was 3 before; here it is 0, about half. Thirty \
+            text: "A bias sets how open the forget gates start. It was 3; at 0, as here, they are half open. Thirty \
                    halves, multiplied, make about one billionth. The path through the state adds some. {along-half} \
-                   So it often starts at 1, as elsewhere.\n\n\
+                   So a bias of 1 is common.\n\n\
                    ! Read the curve “LSTM cell” at the dotted line: how much is left?",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
@@ -144,11 +144,11 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Who remembers how far?",
             text: "How often does each model name the right letter? The gap counts the letters in \
-                   between. {accuracy} A tiny share of the gradient can grow as they train.\n\n\
+                   between. {accuracy} A tiny share of the gradient can grow in training.\n\n\
                    ! {prove} Compare the three at the longest gap.\n\n\
                    + Can a gradient of almost 0 teach anything?\n\n\
-                   Hardly, while it is so small. But a share is of one moment, and training changes it: short gaps are \
-                   usually learned first, and what they teach can let more come back. {shares} Train, and look at the \
+                   Hardly, while it is so small. But each share is a snapshot, and training changes it. Short gaps are \
+                   usually learned first, and that can let more come back. {shares} Train, and look at the \
                    [view “Gradient”](@norms) now and then: whose share stays, and whose jumps up and down?",
             set: |link| link.view = super::ACCURACY.into(),
             asks: &["bptt-near"],

@@ -271,7 +271,7 @@ pub fn Beside(page: Page) -> impl IntoView {
         let questions = page.questions;
         let rests = questions.state.get() == RunState::Paused;
         let is_later = rests && texts.busy.get() && questions.shown() != texts.step.get();
-        if is_later { said + "; those of the step on show are on their way." } else { said + "." }
+        if is_later { said + "; texts from the step on show are on their way." } else { said + "." }
     };
     view! {
         <div class="view-fill" data-testid="decode-beside" data-busy=move || texts.busy.get().to_string()>

@@ -48,9 +48,9 @@ pub const SCRIPT: Script = Script {
                    loop.\n\n\
                    ! Look at the row “Greedy.” The other rows come later.\n\n\
                    + What are the numbers beside the rows?\n\n\
-                   Each is explained later in the story. The number in brackets is a [temperature](temperature). \
-                   The surprise, in [nats](nat), and the [perplexity](perplexity) say how hard a text was to guess for the \
-                   model: the lower, the easier.",
+                   Each is explained later in the story. The number in parentheses is a [temperature](temperature). \
+                   The surprise, in [nats](nat), and the [perplexity](perplexity) say how hard a text was for the model to \
+                   guess: the lower, the easier.",
             set: |link| {
                 link.view = "beside".into();
                 choose(link, YOURS);

@@ -37,7 +37,7 @@ pub const SCRIPT: Script = Script {
                    + How well does a unit count?\n\n\
                    How well a unit follows is measured by its [correlation](correlation) r with the depth. At 1 it \
                    follows exactly, at −1 exactly upside down, and at 0 not at all. {best}\n\n\
-                   The depth of one string may mostly grow, and a unit that only grows then seems to follow. So r on \
+                   Where the depth mostly grows, any growing unit seems to follow. So r on \
                    other characters stands beside it.\n\n\
                    In the [view “Every unit,”](@units) each row is a unit. A color that runs on to the right is memory.",
             set: |link| {

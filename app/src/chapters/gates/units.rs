@@ -70,9 +70,9 @@ pub fn Counts(gates: Gates) -> impl IntoView {
             <div>
                 <p class="gates-ranks-head" aria-hidden="true">
                     <span>{format!("r on {HERE}")}</span>
-                    <span class="gates-others">{move || format!("{} others", characters())}</span>
+                    <span class="gates-others">{move || format!("on {} others", characters())}</span>
                 </p>
-                <ol class="gates-ranks view-scroll" aria-label="Units, the one that follows this string best first">
+                <ol class="gates-ranks view-scroll" aria-label="Units, the best on this string first">
                     {move || rows.get().into_iter().map(row).collect_view()}
                 </ol>
             </div>

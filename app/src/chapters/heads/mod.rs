@@ -248,7 +248,7 @@ fn joint_in_words(page: Page, jobs: Memo<Vec<Option<Job>>>) -> AnyView {
         let hint = if switching {
             "Click a head to switch it off. Click it again to switch it on."
         } else if jobs.with(|jobs| jobs.iter().any(Option::is_some)) {
-            "Under a picture: where its weight goes, and the mean share there over this sentence."
+            "Under a picture: where the head mostly looks, and with what mean share of its weight in this sentence."
         } else {
             "In this sentence, no head keeps to one place yet."
         };
@@ -351,9 +351,9 @@ impl Compared {
 
     fn in_short(self) -> &'static str {
         self.of([
-            "So far, the loss hardly differs from that with one.",
-            "The loss is lower than with one.",
-            "So far, the loss is higher than with one.",
+            "So far, the loss hardly differs from that with one head.",
+            "The loss is lower than with one head.",
+            "So far, the loss is higher than with one head.",
         ])
     }
 

@@ -18,6 +18,7 @@ use super::{
     scene::{Area, Part, Scene, Shape, enlargement, is_narrow, place_of},
 };
 use crate::{
+    controls::counted,
     course::ChapterLink,
     figures::{
         Slot, ValueMap,
@@ -392,7 +393,9 @@ fn Scales(
     let shape = memo(move || {
         drawn.get().pass.as_deref().map(|pass| {
             let (rows, width) = (pass.tokens.len(), pass.width());
-            format!("[{rows}, {width}]: {rows} tokens × {width} numbers. ")
+            let (tokens, numbers) =
+                (counted(rows as u64, "token"), counted(width as u64, "number"));
+            format!("[{rows}, {width}]: {tokens} × {numbers}. ")
         })
     });
     // The number that is read, of a column with weights or of another one.

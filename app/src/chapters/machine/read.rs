@@ -10,7 +10,7 @@ use super::{
     sizes::segments,
 };
 use crate::{
-    controls::grouped,
+    controls::{counted, grouped},
     figures::{four_decimals, largest, percent, short, token},
 };
 
@@ -159,16 +159,17 @@ fn shape(part: Part, scene: &Scene) -> String {
     let Some(column) = scene.column(part).filter(|column| column.count > 0) else {
         return String::new();
     };
-    let (heads, rows, count) = (scene.shape.heads, scene.shape.rows, column.count);
-    match part {
-        Part::Weights => {
-            format!(" [{heads}, {rows}, {count}]: {heads} heads × {rows} tokens × {count} tokens.")
-        }
+    let of = |count: usize, noun| (count, counted(count as u64, noun));
+    let (heads, tokens) = (of(scene.shape.heads, "head"), of(scene.shape.rows, "token"));
+    let axes = match part {
+        Part::Weights => vec![heads, tokens, of(column.count, "token")],
         Part::Query | Part::Key | Part::Value | Part::Mix => {
-            format!(" [{heads}, {rows}, {count}]: {heads} heads × {rows} tokens × {count} numbers.")
+            vec![heads, tokens, of(column.count, "number")]
         }
-        _ => format!(" [{rows}, {count}]: {rows} tokens × {count} numbers."),
-    }
+        _ => vec![tokens, of(column.count, "number")],
+    };
+    let (counts, names): (Vec<_>, Vec<_>) = axes.into_iter().unzip();
+    format!(" {counts:?}: {}.", names.join(" × "))
 }
 
 /// The token of a row, as readouts name it.

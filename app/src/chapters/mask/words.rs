@@ -131,8 +131,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Take it off",
-            text: "In the row “no mask” the same model has every token in sight. There the outputs before the \
-                   changed token hear of a change that comes after them. All outputs that move are outlined. Only \
+            text: "In the row “no mask” the same model has every token in sight. There even the outputs before the \
+                   changed token hear of the change. All outputs that move are outlined. Only \
                    the mask differs between the rows.\n\n\
                    ! Compare the rows: how far back does the change reach?",
             set: |link| {

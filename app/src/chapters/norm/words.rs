@@ -13,7 +13,7 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "A GPT is a stack of equal parts, its blocks. In each, two layers keep the numbers in range by \
+            text: "A GPT is a stack of blocks, all built alike. In each, two layers keep the numbers in range by \
                    [normalization](normalization): subtract a mean, divide by a spread. In 2015 Ioffe and Szegedy put \
                    it inside deep networks, which were hard to train. But the mean of which numbers?\n\n\
                    ! Press “Sweep”: x becomes y. How far does each reach?",
@@ -24,7 +24,7 @@ pub const SCRIPT: Script = Script {
             title: "Does it help?",
             text: "Three copies of a six-layer network learn to guess the next character. They start with the \
                    same weights and see the same batches. One is plain. The others use one answer each: \
-                   BatchNorm or LayerNorm. Each point is the mean of 20 losses; the foot of the page shows the last alone.\n\n\
+                   BatchNorm or LayerNorm. Each point averages 20 losses; the foot of the page shows only the last.\n\n\
                    ! Compare the curves: which falls behind?\n\n\
                    + How much did it help in 2015?\n\n\
                    One of Ioffe and Szegedy’s image models then reached the same accuracy in a fourteenth of \
@@ -62,8 +62,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "LayerNorm averages each example over its features",
             text: "In 2016 Ba, Kiros and Hinton gave the other answer: LayerNorm goes along a row. It needs no other \
-                   example, so it works even with a batch of one. A GPT has this one. The x here is the LayerNorm \
-                   network’s own.\n\n\
+                   example, so it works even with a batch of one. GPTs use this one. The x here is from \
+                   LayerNorm’s network.\n\n\
                    ! Press “Next mean” again: which way does the mean go now?",
             set: |link| (link.norm.axis, link.norm.row, link.norm.sweep) = (Axis::Layer, 0, 5),
             asks: &[],
@@ -162,7 +162,7 @@ pub const SCRIPT: Script = Script {
             text: "An RNN begins with a state of 0, and its sums change as the state fills. So BatchNorm keeps a \
                    mean and a variance for each time step, and LayerNorm keeps none. Use BatchNorm’s pair from step 12 \
                    at every step, then those of step 1. Which choice costs more?",
-            label: "Take the pair of step 12",
+            label: "Take the pair from step 12",
             id: "time",
             set: |link| {
                 (link.norm.experiment, link.norm.time) = (Experiment::Time, 12);

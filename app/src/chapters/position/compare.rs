@@ -173,7 +173,7 @@ fn table(page: Page) -> AnyView {
                     <th scope="col">"Positions"</th>
                     <th scope="col">"right at "{LONGEST}" symbols"</th>
                     <th scope="col">"at "{LONGER}<span>", longer than trained"</span></th>
-                    <th scope="col">"after a swap, the logits (by up to)"</th>
+                    <th scope="col">"logits after a swap (largest change)"</th>
                 </tr></thead>
                 <tbody>{Positions::ALL.iter().enumerate().map(row).collect_view()}</tbody>
             </table>

@@ -173,7 +173,7 @@ fn answers(reading: &Reading) -> AnyView {
             {format!(" and the number {number}: the right answer is ‘{}’.", reading.right)}
         </p>
         <dl class="position-answers">{reading.models.iter().map(row).collect_view()}</dl>
-        <p class="hint">"The percentage is how probable the model finds its own answer. At up to 50%, it is guessing (–)."</p>
+        <p class="hint">"The percentage is how probable the model finds its own answer. At 50% or less, it is guessing (–)."</p>
     }
     .into_any()
 }

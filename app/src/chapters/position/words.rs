@@ -118,8 +118,8 @@ pub const SCRIPT: Script = Script {
                    + Why only the distance?\n\n\
                    Does a word matter because it is word number 412, or because it came right before? Rotary and \
                    ALiBi bet on the second. With ALiBi, {alibi} of answers are right at 8 symbols so far. With \
-                   no positions at all, {none} are. ALiBi prefers near tokens, and was made for language and for \
-                   longer texts. This task often asks for a far one.",
+                   no positions at all, {none} are. ALiBi favors nearby tokens. It was made for language and for \
+                   longer texts. This task often asks for a symbol far away.",
             set: |link| {
                 (link.position.encoding, link.position.from) = (Positions::Rotary, CountFrom::End);
                 link.view = "distance".into();

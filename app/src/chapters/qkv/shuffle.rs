@@ -133,7 +133,7 @@ fn verdict(shuffle: &Shuffle) -> AnyView {
     } else {
         let count = shuffle.order.len();
         let small = format!(
-            "{how}, the last layer’s outputs of {changed} of {count} tokens changed. Order matters now. They go up to \
+            "{how}, the last layer’s outputs changed for {changed} of {count} tokens. Order matters now. Outputs go up to \
              {largest:.3}."
         );
         (format!("Largest difference: {most:.4}"), small)

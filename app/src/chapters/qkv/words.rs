@@ -30,11 +30,11 @@ pub const SCRIPT: Script = Script {
                    [v](#v value), what it hands over. The [inner product](inner-product) of q and k is their \
                    score, and [softmax](softmax) turns scores into shares.\n\n\
                    ! Press “1,” “2,” “3” and “4” to reach the head’s output.\n\n\
-                   + How can a character find another?\n\n\
+                   + How does one character find another?\n\n\
                    If its query fits the other’s key, it gets a large share of the other’s value. Each token here is \
                    one character, and in layer 1 it knows only which one it is, and where. Each vector is made \
-                   with a learned matrix of its own. The key shown first has a large share, but not the row’s \
-                   largest, which would come to e⁰ = 1.",
+                   with a learned matrix of its own. The cell shown first has a large share, but not the row’s \
+                   largest, whose step 3 would just read e⁰ = 1.",
             set: |link| link.qkv.key = 0,
             asks: &["qkv-two"],
         },
@@ -96,7 +96,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "One step of T² work",
             text: "A recurrent layer takes T steps, each waiting for the last. Attention waits for nothing, but \
-                   makes T × T scores. Here one core computes them one after another, and that takes long. On a GPU \
+                   makes T × T scores. Here one core computes them one after another, and that takes time. On a GPU \
                    (graphics chip) they run at once; recurrent steps can’t.\n\n\
                    ! {steady} {slower}\n\n\
                    + Which one is slower here, and why?\n\n\

@@ -105,9 +105,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Thrown off",
-            text: "To write, the network draws a character and then reads it. So here it also reads its own \
-                   changed letters. An LSTM, from a later chapter, writes too. At place {odd}, an odd character \
-                   is forced on both. The random numbers stay the same: it caused all that is underlined.\n\n\
+            text: "To write, the network draws a character, then reads it. An LSTM, from a later \
+                   chapter, writes too. At place {odd}, an odd character is forced on both. From there, each reads \
+                   its changed text. The random numbers stay the same, so this one character caused all that is \
+                   underlined.\n\n\
                    ! Does the underline ever stop?\n\n\
                    + What becomes of a mistake?\n\n\
                    Whatever the network writes becomes its past, mistakes included. A model that reads its own \
