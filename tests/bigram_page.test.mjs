@@ -130,7 +130,7 @@ test("on a laptop all that is said of a trained row is in sight, and what steps 
   const [all, room] = await page.locator(".bigram-row").evaluate((e) => [e.scrollHeight, e.clientHeight]);
   assert(all <= room + 1, `${all} px in ${room} px`);
   const first = await opened(t, "", { viewport });
-  assert.match(await text(first, "bigram-second"), /those of a second table/);
+  assert.match(await text(first, "bigram-second"), /belong to a second table/);
 });
 
 test("on a phone a pair is chosen from lists, what it says is in sight, and one box scrolls", async (t) => {

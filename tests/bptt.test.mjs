@@ -51,10 +51,6 @@ function shares(page) {
     );
 }
 
-/** Waits until the story’s beat says it, its fold included. */
-const beatSays = (page, number, said) =>
-  eventually(async () => said.test(await byId(page, `beat-${number}`).textContent()), `${said}`);
-
 const choose = (page, control, choice) => byId(page, `control-${control}-${choice}`).check();
 
 /** Moves a slider to its least value or so many steps above it. */
@@ -381,8 +377,6 @@ test("what the text says of the cell is of the networks with that bias; trained 
   // The figure and the text read in the same digits.
   const read = await byId(page, "bptt-accuracy-readout").textContent();
   assert(answers.slice(1).every((share) => read.includes(`${share}%`)), `${read} ${answers[0]}`);
-  // What came to the letter when these networks were first seen, and now.
-  await beatSays(page, 8, /Measured shares at the letter, at step \d+: RNN .+, LSTM cell .+, GRU .+; at step 1,000: RNN .+, GRU .+\./);
   assert(rnn < 60 && lstm >= 95 && gru >= 95, answers[0]);
   // Live: the curves moved with the training.
   await openView(page, "norms");

@@ -243,17 +243,6 @@ pub fn amount(share: f64) -> String {
     }
 }
 
-/// What reaches the letter in each network, along the cell in the LSTM, and after how many steps.
-pub fn shares_said(flow: &Flow) -> Option<String> {
-    let share = |(cell, name): (Cell, &str)| {
-        let share = arriving(flow, cell, cell == Cell::Lstm)?;
-        Some(format!("{name} {}", in_digits(share)))
-    };
-    let names = [(Cell::Rnn, "RNN"), (Cell::Lstm, "LSTM cell"), (Cell::Gru, "GRU")];
-    let shares = names.into_iter().map(share).collect::<Option<Vec<_>>>()?;
-    Some(format!("at step {}: {}", grouped(flow.step.into()), shares.join(", ")))
-}
-
 /// Accuracy by gap, as measured last. Before there is an answer, the axes for gaps to `gap`.
 pub fn accuracy(flow: Option<&Flow>, gap: u32) -> Lines {
     let of = flow.map(|flow| flow.accuracy.clone()).unwrap_or_default();
@@ -516,14 +505,6 @@ pub mod tests {
         assert_eq!(of(&[0.0; 3]).share, 0.0);
         assert_eq!(arriving(&flow(&[0.5, 1.0, 2.0]), Cell::Rnn, false), Some(0.25));
         assert_eq!(arriving(&flow(&[0.5, 1.0, 2.0]), Cell::Lstm, true), None);
-        let mut all = flow(&[0.5, 1.0, 2.0]);
-        for cell in [Cell::Lstm, Cell::Gru] {
-            let hidden = vec![3e-9, 1.0, 2.0];
-            let memory = (cell == Cell::Lstm).then(|| vec![4.0, 1.0, 2.0]);
-            all.networks.push(Network { cell, hidden, memory, ..all.networks[0].clone() });
-        }
-        let said = "at step 0: RNN 0.250, LSTM cell 2, GRU 1.5·10⁻⁹";
-        assert_eq!(shares_said(&all).as_deref(), Some(said));
         // Where it has faded.
         let faded = |hidden: &[f32]| fades(&flow(hidden)).unwrap();
         assert_eq!(faded(&[0.5, 1.0, 2.0]).0, 3);

@@ -390,33 +390,7 @@ fn lives(shown: Shown) -> Vec<Live> {
             }
         }),
         live("accuracy", move || accuracy.get()),
-        live("shares", shares(shown)),
     ]
-}
-
-/// What reaches the letter in each network now, and when it was first seen of these networks.
-fn shares(shown: Shown) -> impl Fn() -> String + Send + Sync + Clone + 'static {
-    let now = memo(move || {
-        let flow = shown.of_last()?;
-        // Of the models before until these have answered.
-        shown.bias()?;
-        Some((shown.lab.generation.get(), flow.step, curves::shares_said(&flow)?))
-    });
-    let first = Memo::new(move |first: Option<&Option<(u32, u32, String)>>| {
-        let (first, now) = (first.cloned().flatten(), now.get());
-        let earlier = |first: &(u32, u32, String)| match &now {
-            Some(now) => first.0 == now.0 && first.1 <= now.1,
-            None => true,
-        };
-        first.filter(earlier).or_else(|| now.clone())
-    });
-    move || match (first.get(), now.get()) {
-        (Some(first), Some(now)) if first.1 < now.1 => {
-            format!("Measured shares at the letter, {}; {}.", first.2, now.2)
-        }
-        (_, Some(now)) => format!("Measured shares at the letter, {}.", now.2),
-        _ => "…".into(),
-    }
 }
 
 /// What reaches the letter along the cell, as last seen with such a forget bias: the stage may be

@@ -148,7 +148,7 @@ pub const SCRIPT: Script = Script {
                    ! {prove} Compare the three at the longest gap.\n\n\
                    + Can a gradient of almost 0 teach anything?\n\n\
                    Hardly, while it is so small. But each share is a snapshot, and training changes it. Short gaps are \
-                   usually learned first, and that can let more come back. {shares} Train, and look at the \
+                   usually learned first, and that can let more come back. Train, and look at the \
                    [view “Gradient”](@norms) now and then: whose share stays, and whose jumps up and down?",
             set: |link| link.view = super::ACCURACY.into(),
             asks: &["bptt-near"],
