@@ -133,7 +133,8 @@ test("how a unit follows the line is computed from the row on show, in the title
 });
 
 test("the mean of a gate in the text is that of the row on show, and is said before it is shown", async (t) => {
-  const page = await open(t, "&idea=1");
+  const page = await site.open(t, "?chapter=gates&idea=1");
+  await rested(page, 300);
   const framed = /The framed row is unit (\d+)\. On this string, the correlation of its c with the bracket depth is −?[\d.]+\d, where 1 is perfect, and its f is ([\d.]+\d) on average\./;
   const said = async () => (await byId(page, "beat-2").textContent()).match(framed)?.[0];
   await eventually(async () => (await said()) !== undefined);
