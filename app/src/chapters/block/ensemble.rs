@@ -15,7 +15,7 @@ use crate::{
 /// Likeliest tokens on show.
 const TOP: usize = 8;
 /// Height of the bars over the columns, in CSS pixels.
-const BARS: f64 = 64.0;
+const BARS: f64 = 56.0;
 /// A narrower column has no room for its bar's number.
 const NUMBERED: f64 = 34.0;
 
