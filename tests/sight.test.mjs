@@ -179,7 +179,7 @@ const CHAPTERS = [
   },
   {
     address: "?chapter=gates&gates-units=8&gates-unit=2",
-    views: { units: ["Seen"], circuit: ["Seen", "Sums"], counts: ["Seen", "Units"], memory: ["Units"], answers: ["Seen"] },
+    views: { units: ["Seen"], circuit: ["Seen", "Sums"], counts: ["Seen", "Units"], memory: ["Seen", "Units"], answers: ["Seen"] },
   },
   {
     address: "?chapter=birnn&birnn-task=fill&birnn-at=4",
