@@ -118,7 +118,7 @@ test("how a unit follows the line is computed from the row on show, in the title
   const r = (unit) => correlation(values[unit - 1], depth);
   await whoCounts(page);
   for (const unit of [3, 1]) {
-    const name = await byId(page, `gates-unit-${unit}`).getAttribute("aria-label");
+    const name = await byId(page, `gates-unit-${unit}`).textContent();
     const [here, others] = numbers(name);
     assert(Math.abs(here - r(unit)) < 0.0006, `${name}: ${r(unit)}`);
     assert(Math.abs(others) <= 1);

@@ -90,8 +90,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Who does what",
             text: "A **block** is two layers, like a good meeting: first talk, then think. In attention the \
-                   tokens exchange what they know. In the [feed-forward](feed-forward) layer each works by \
-                   itself on what it heard. The second model now has no attention. {parted}\n\n\
+                   tokens exchange what they know. In the [feed-forward](feed-forward) layer each works \
+                   alone on what it heard. The second model now has no attention. {parted}\n\n\
                    ! Train to step 400 or beyond: do the curves part?\n\n\
                    + What can that model still predict from?\n\n\
                    No token hears of another. So it must predict from the current character and its position. \
@@ -142,7 +142,7 @@ pub const SCRIPT: Script = Script {
             title: "What you can do now",
             text: "You can read a residual stream as a sum, and say what each term adds to a logit. You can say what \
                    residual connections, norms, attention and feed-forward layers are for, and check it by leaving \
-                   one out. The next chapter puts it all together: a GPT of your own.",
+                   one out. Next comes a GPT of your own.",
             set: |_| {},
             asks: &[],
         },

@@ -42,21 +42,18 @@ pub fn Counts(gates: Gates) -> impl IntoView {
             if r < 0.0 { 50.0 - width } else { 50.0 }
         );
         let (here, others) = (here.map_or("–".to_owned(), three), three(others));
-        let spoken = format!(
-            "unit {}: r = {here} on {HERE}, {others} on {} other characters",
-            unit + 1,
-            untrack(characters)
-        );
         view! {
             <li>
                 <button type="button" class="gates-rank" class:gates-chosen=chosen
-                    aria-pressed=move || chosen().to_string() aria-label=spoken
+                    aria-pressed=move || chosen().to_string()
                     data-testid=format!("gates-unit-{}", unit + 1)
                     on:click=move |_| gates.choose_unit(unit)>
-                    <span>{format!("unit {}", unit + 1)}</span>
+                    <span>{format!("unit {}", unit + 1)}<span class="visually-hidden">": r ="</span></span>
                     <span class="gates-rank-bar" aria-hidden="true"><i style=bar></i></span>
-                    <span class="number">{here}</span>
-                    <span class="number gates-others">{others}</span>
+                    <span class="number">{here}<span class="visually-hidden">{format!(" on {HERE}, ")}</span></span>
+                    <span class="number gates-others">{others}
+                        <span class="visually-hidden">{format!(" on {} others", untrack(characters))}</span>
+                    </span>
                 </button>
             </li>
         }
