@@ -113,16 +113,21 @@ impl EngineClient {
 
     /// Sends a command; its bytes are transferred, not copied.
     pub fn send(&self, command: &Command) {
-        let encoded = wire::encode(command);
-        let size = encoded.len() as u32;
-        let spare = self.spare.take().filter(|spare| spare.byte_length() >= size);
-        let buffer = spare.unwrap_or_else(|| ArrayBuffer::new(size));
-        let bytes = Uint8Array::new_with_byte_offset_and_length(&buffer, 0, size);
-        bytes.copy_from(&encoded);
-        let transfer = Array::of1(&buffer);
+        let (bytes, transfer) = encoded(command, self.spare.take());
         // Fails only for what can't be cloned or transferred; a fresh buffer always can.
         let _ = self.worker.post_message_with_transfer(&bytes, &transfer);
     }
+}
+
+/// A command as bytes, in a buffer given back from an earlier one if it holds them, and what to transfer of them.
+pub(super) fn encoded(command: &Command, spare: Option<ArrayBuffer>) -> (Uint8Array, Array) {
+    let encoded = wire::encode(command);
+    let size = encoded.len() as u32;
+    let spare = spare.filter(|spare| spare.byte_length() >= size);
+    let buffer = spare.unwrap_or_else(|| ArrayBuffer::new(size));
+    let bytes = Uint8Array::new_with_byte_offset_and_length(&buffer, 0, size);
+    bytes.copy_from(&encoded);
+    (bytes, Array::of1(&buffer))
 }
 
 /// Gives two running engines a line to each other: `helper` becomes helper `number`, counted from 1,

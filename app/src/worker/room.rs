@@ -3,12 +3,14 @@
 use core::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
-use js_sys::{Array, Uint8Array};
-use unroll_protocol::{Command, Event, wire};
+use js_sys::Array;
+use unroll_protocol::{Command, Event};
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use web_sys::{ErrorEvent, MessageChannel, MessageEvent, MessagePort, Worker};
 
-use super::client::{EngineBinary, Incoming, describe_crash, next_number, read, start_worker};
+use super::client::{
+    EngineBinary, Incoming, describe_crash, encoded, next_number, read, start_worker,
+};
 
 /// The one engine of many sessions. It starts with the first of them, ends with the last, and starts
 /// anew when one is wanted after it died.
@@ -151,8 +153,7 @@ impl EngineRoom {
 
     /// Sends a command; its bytes are transferred, not copied.
     pub fn send(&self, command: &Command) {
-        let bytes = Uint8Array::from(wire::encode(command).as_slice());
-        let transfer = Array::of1(&bytes.buffer());
+        let (bytes, transfer) = encoded(command, None);
         // Fails only for what can't be cloned or transferred; a fresh buffer always can.
         let _ = self.port.post_message_with_transferable(&bytes, &transfer);
     }
