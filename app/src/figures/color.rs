@@ -172,7 +172,7 @@ impl Palette {
             Rgb::hex(0x482d2b),
             Rgb::hex(0x3d2f44),
         ],
-        probability: [Rgb::hex(0x14161c), Rgb::hex(0x4275d7), Rgb::hex(0xe6f4ff)],
+        probability: [Rgb::hex(0x1b2130), Rgb::hex(0x4d83e8), Rgb::hex(0xf7fcff)],
         signed: [Rgb::hex(0x58a4ff), Rgb::hex(0x1c1e24), Rgb::hex(0xff7d3c)],
     };
 

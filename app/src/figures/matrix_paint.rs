@@ -408,7 +408,8 @@ fn is_count(label: &str) -> bool {
 
 /// Tokens are set in a monospaced font, as everywhere; names and numbers in the page's, which is narrower.
 fn face_of(labels: &[String]) -> &'static str {
-    let are_names = labels.iter().any(|label| label.contains(' '));
+    // A token may be a space, or begin with one.
+    let are_names = labels.iter().any(|label| label.trim().contains(' '));
     let are_numbers = labels.iter().all(|label| is_count(label));
     if are_names || are_numbers { FACE } else { MONO }
 }

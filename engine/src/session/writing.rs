@@ -11,6 +11,10 @@ use super::answer::Asked;
 /// Milliseconds between two [`Event::Answered`] of one text.
 const TOLD_EVERY: f64 = 60.0;
 
+/// Milliseconds of one turn beside training: tokens of a small model come several at a time, so that what is read
+/// is not from long before the step on show.
+const TURN: f64 = 8.0;
+
 /// A text being generated.
 pub struct Writing {
     id: u32,
@@ -41,14 +45,20 @@ impl Writing {
         self.question.sample.place == other.question.sample.place
     }
 
-    /// Generates one more token. Returns whether it was the last.
+    /// Generates tokens for one turn, at least one. Returns whether the text is whole.
     pub async fn advance(&mut self, now: fn() -> f64, post: &mut impl FnMut(Event)) -> bool {
-        if !self.generator.is_done()
-            && let Err(error) = self.generator.advance(&self.model).await
-        {
-            let reason = error.to_string();
-            post(Event::Refused { command: CommandKind::Ask(self.id), reason });
-            return true;
+        let until = now() + TURN;
+        loop {
+            if !self.generator.is_done()
+                && let Err(error) = self.generator.advance(&self.model).await
+            {
+                let reason = error.to_string();
+                post(Event::Refused { command: CommandKind::Ask(self.id), reason });
+                return true;
+            }
+            if self.generator.is_done() || now() >= until {
+                break;
+            }
         }
         let done = self.generator.is_done();
         let now = now();

@@ -10,17 +10,15 @@ use unroll_protocol::{
 };
 
 use super::{
-    super::{Built, Holder, Keeper, Refusal, StudySlice},
-    Corpus, Gradients, Learner, State,
+    super::{Built, Refusal, StudySlice},
+    Corpus,
     deep::{Between, DeepNet, LayerPass},
-    measured, optimizer,
+    training::{Kind, State, Training},
 };
 use crate::{
-    Named,
     data::token_tensor,
     loss::cross_entropy,
     norm::{BatchOfOne, NormTrace, RunningStatistics},
-    parameters::named_parameters,
     random::{Purpose, below, stream},
     read::read_all,
 };
@@ -40,10 +38,7 @@ pub struct Layers {
     corpus: Corpus,
     device: Device,
     /// In the order of [`Version::ALL`].
-    state: State<DeepNet>,
-    /// The step under way: what it has made so far, and its losses and gradient norms.
-    pending: Option<(State<DeepNet>, Vec<Tensor<1>>)>,
-    rate: f32,
+    pub training: Training<DeepNet>,
 }
 
 impl Layers {
@@ -65,134 +60,65 @@ impl Layers {
         }
         let corpus = Corpus::new(text, READS as usize)?;
         let vocabulary = corpus.tokenizer.len();
-        let learner = |&version: &Version| {
-            Learner::new(
-                DeepNet::new(version, vocabulary, activation, scale, seed, device),
-                &optimizer(),
-            )
+        let kind = |&version: &Version| Kind {
+            id: version.id(),
+            label: version.label(),
+            has_batch_norm: version == Version::Batch,
         };
-        let state = State {
-            step: 0,
-            learners: Version::ALL.iter().map(learner).collect(),
-            running: (0..LAYERS)
-                .map(|_| RunningStatistics::new(FEATURES as usize, device))
-                .collect(),
-        };
+        let training = Training::new(
+            Version::ALL.iter().map(kind).collect(),
+            |which| DeepNet::new(Version::ALL[which], vocabulary, activation, scale, seed, device),
+            (0..LAYERS).map(|_| RunningStatistics::new(FEATURES as usize, device)).collect(),
+            LEARNING_RATE,
+        );
         Ok(Self {
             seed,
             batch: batch as usize,
             activation,
             corpus,
             device: device.clone(),
-            state,
-            pending: None,
-            rate: LEARNING_RATE,
+            training,
         })
     }
 
     pub fn built(&self) -> Built {
-        let parameters = self.state.learners.iter().flat_map(|l| named_parameters(&l.model));
-        let mut notes = self.corpus.data.notes.clone();
+        let mut built = self.training.built(&self.corpus);
         if self.batch == 1 {
-            notes.push(BatchOfOne.to_string());
+            built.notes.push(BatchOfOne.to_string());
         }
-        Built {
-            parameters: parameters.map(|(_, _, value)| value.dims()[0] as u64).sum(),
-            vocabulary: self.corpus.tokenizer.vocabulary(),
-            series: Version::ALL.iter().map(|version| version.label().to_owned()).collect(),
-            notes,
-        }
+        built
     }
 
-    pub fn named_parameters(&self, model: usize) -> Vec<Named> {
-        Learner::parameters_of(&self.state.learners, model)
-    }
-
-    pub fn hold(&mut self, holder: &mut Holder<'_>) {
-        holder.hold(&mut self.state, State::held);
-    }
-
-    pub fn keep(&mut self, keeper: &mut Keeper<'_>) {
-        let names = Version::ALL.iter().map(|version| version.id());
-        self.state.keep(names, Version::Batch.id(), keeper);
-    }
-
-    pub fn step(&self) -> u32 {
-        self.state.step
-    }
-
-    /// One slice trains one version.
     pub async fn advance(&mut self) -> StudySlice {
-        let (mut state, mut losses) =
-            self.pending.take().unwrap_or_else(|| (self.state.clone(), Vec::new()));
-        let version = losses.len() / 2;
-        if Version::ALL[version] == Version::Batch && self.batch == 1 {
-            // A batch of one can't be trained on (see `BatchOfOne`); zeros stand for the missing
-            // values.
-            losses.extend([Tensor::zeros([1], &self.device), Tensor::zeros([1], &self.device)]);
-        } else {
-            let step = state.step;
-            losses.extend(self.learn(&mut state, version, step));
-        }
-        if losses.len() < 2 * Version::ALL.len() {
-            self.pending = Some((state, losses));
-            return StudySlice::More;
-        }
-        match measured(losses).await {
-            Err(loss) => StudySlice::Diverged { loss },
-            Ok(values) => {
-                state.step += 1;
-                self.state = state;
-                let trained = |v: usize| self.batch > 1 || Version::ALL[v] != Version::Batch;
-                let losses = values.iter().step_by(2).enumerate();
-                StudySlice::Step(losses.map(|(v, &loss)| trained(v).then_some(loss)).collect())
+        let Self { seed, batch, ref corpus, ref device, ref mut training, .. } = *self;
+        let learn = |state: &mut State<DeepNet>, which: usize, rate| {
+            let has_batch_norm = Version::ALL[which] == Version::Batch;
+            // See `BatchOfOne`.
+            if has_batch_norm && batch == 1 {
+                return None;
             }
-        }
-    }
-
-    /// Trains one version on the batch of `step`. Returns its loss and the norm of its gradients.
-    fn learn(&self, state: &mut State<DeepNet>, version: usize, step: u32) -> [Tensor<1>; 2] {
-        let (inputs, targets) = self.training_batch(step, self.batch);
-        let learner = &mut state.learners[version];
-        let tracked = learner.tracked();
-        let inputs = token_tensor(&inputs, self.batch, &self.device);
-        let (logits, layers) = tracked.forward(inputs, None).expect("more than one example");
-        let targets: Tensor<2, Int> = token_tensor(&targets, 1, &self.device);
-        let loss = cross_entropy(logits.unsqueeze(), targets);
-        let gradients = Gradients::of(&tracked, loss);
-        let measured = [gradients.loss.clone(), gradients.norm.clone()];
-        learner.update(gradients, f64::from(self.rate));
-        if Version::ALL[version] == Version::Batch {
-            for (running, layer) in state.running.iter_mut().zip(&layers) {
-                running.take(layer.trace.as_ref().expect("it is normalized"), self.batch);
+            let (inputs, targets) = training_batch(corpus, seed, state.step, batch);
+            let tracked = state.learners[which].tracked();
+            let inputs = token_tensor(&inputs, batch, device);
+            let (logits, layers) = tracked.forward(inputs, None).expect("more than one example");
+            let targets: Tensor<2, Int> = token_tensor(&targets, 1, device);
+            let loss = cross_entropy(logits.unsqueeze(), targets);
+            let measured = state.update(which, &tracked, loss, rate);
+            if has_batch_norm {
+                for (running, layer) in state.running.iter_mut().zip(&layers) {
+                    running.take(layer.trace.as_ref().expect("it is normalized"), batch);
+                }
             }
-        }
-        measured
-    }
-
-    /// Windows at random places of the text, which depend on seed and step only.
-    fn training_batch(&self, step: u32, rows: usize) -> (Vec<u32>, Vec<u32>) {
-        let (reads, tokens) = (READS as usize, &self.corpus.data.training);
-        let mut rng = stream(self.seed, Purpose::NormBatch, [step, 0, 0]);
-        let starts = (0..rows).map(|_| below(&mut rng, tokens.len() - reads));
-        let starts: Vec<usize> = starts.collect();
-        let inputs = starts.iter().flat_map(|&at| &tokens[at..at + reads]).copied().collect();
-        (inputs, starts.iter().map(|&at| tokens[at + reads]).collect())
-    }
-
-    pub fn discard(&mut self) {
-        self.pending = None;
-    }
-
-    pub fn set_learning_rate(&mut self, rate: f32) {
-        self.rate = rate;
+            Some(measured)
+        };
+        training.advance(learn).await
     }
 
     /// Activations by depth.
     pub async fn depths(&self) -> Result<Depths, Refusal> {
-        let (inputs, _) = self.training_batch(0, COUNTED);
+        let (inputs, _) = training_batch(&self.corpus, self.seed, 0, COUNTED);
         let mut outputs = Vec::new();
-        for learner in &self.state.learners {
+        for learner in &self.training.state.learners {
             let inputs = token_tensor(&inputs, COUNTED, &self.device);
             let (_, layers) = learner.model.forward(inputs, None)?;
             outputs.extend(layers.into_iter().map(|layer| layer.output.reshape([-1])));
@@ -258,11 +184,12 @@ impl Layers {
             Axis::Layer => Version::Layer,
         };
         let place = Version::ALL.iter().position(|v| *v == version).expect("it is one of them");
-        let net = &self.state.learners[place].model;
-        let running = (*statistics == Statistics::Running).then_some(&self.state.running[..]);
+        let net = &self.training.state.learners[place].model;
+        let running =
+            (*statistics == Statistics::Running).then_some(&self.training.state.running[..]);
         // A single example has no statistics of its own. The layers below then use the running
         // ones, so that there is an input that shows what fails.
-        let below = if self.batch == 1 { Some(&self.state.running[..]) } else { running };
+        let below = if self.batch == 1 { Some(&self.training.state.running[..]) } else { running };
         let input = token_tensor(&tokens, self.batch, &self.device);
         let LayerPass { sums, .. } = net.forward(input, below)?.1.swap_remove(index);
         let mut factors = vec![1.0; self.batch];
@@ -336,8 +263,17 @@ impl Layers {
         let starts = (0..own).map(|i| if own > 1 { i * (windows - 1) / (own - 1) } else { 0 });
         let mut examples: Vec<u32> =
             starts.flat_map(|at| &tokens[at..at + reads]).copied().collect();
-        let (others, _) = self.training_batch(0, self.batch);
+        let (others, _) = training_batch(&self.corpus, self.seed, 0, self.batch);
         examples.extend(&others[examples.len()..]);
         (examples, (self.batch - own) as u32)
     }
+}
+
+/// Windows at random places of the text, which depend on seed and step only, and what follows each.
+fn training_batch(corpus: &Corpus, seed: u32, step: u32, rows: usize) -> (Vec<u32>, Vec<u32>) {
+    let (reads, tokens) = (READS as usize, &corpus.data.training);
+    let mut rng = stream(seed, Purpose::NormBatch, [step, 0, 0]);
+    let starts: Vec<usize> = (0..rows).map(|_| below(&mut rng, tokens.len() - reads)).collect();
+    let inputs = starts.iter().flat_map(|&at| &tokens[at..at + reads]).copied().collect();
+    (inputs, starts.iter().map(|&at| tokens[at + reads]).collect())
 }

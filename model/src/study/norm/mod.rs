@@ -5,23 +5,17 @@ mod deep_study;
 mod offsets;
 mod recurrent;
 mod recurrent_study;
+mod training;
 
-use burn::{
-    module::Module,
-    tensor::{Device, Tensor},
-};
+use burn::tensor::{Device, Tensor};
 use unroll_protocol::{
     Ask, OptimizerSpec, Packed,
     study::norm::{Models, Question, Spec},
 };
 
-use super::{
-    Built, Holder, Keeper, Refusal, StudySlice,
-    learner::{Gradients, Learner, usable_rate},
-};
+use super::{Built, Holder, Keeper, Refusal, StudySlice, learner::usable_rate};
 use crate::{
     CharTokenizer, Dataset, Named,
-    norm::RunningStatistics,
     read::{ReadError, read_all},
 };
 
@@ -37,13 +31,13 @@ enum Kind {
     Steps(recurrent_study::Steps),
 }
 
-/// The same call of whichever experiment it is.
+/// The same call of what any of the experiments trains.
 macro_rules! each {
-    ($kind:expr, $models:ident => $call:expr) => {
+    ($kind:expr, $training:ident => $call:expr) => {
         match $kind {
-            Kind::Layers($models) => $call,
-            Kind::Offsets($models) => $call,
-            Kind::Steps($models) => $call,
+            Kind::Layers(deep_study::Layers { training: $training, .. }) => $call,
+            Kind::Offsets($training) => $call,
+            Kind::Steps(recurrent_study::Steps { training: $training, .. }) => $call,
         }
     };
 }
@@ -65,37 +59,45 @@ impl super::Study for Study {
     }
 
     fn built(&self) -> Built {
-        each!(&self.models, models => models.built())
+        match &self.models {
+            Kind::Layers(models) => models.built(),
+            Kind::Offsets(models) => models.built(),
+            Kind::Steps(models) => models.built(),
+        }
     }
 
     fn step(&self) -> u32 {
-        each!(&self.models, models => models.step())
+        each!(&self.models, training => training.step())
     }
 
     async fn advance(&mut self) -> StudySlice {
-        each!(&mut self.models, models => models.advance().await)
+        match &mut self.models {
+            Kind::Layers(models) => models.advance().await,
+            Kind::Offsets(models) => models.advance().await,
+            Kind::Steps(models) => models.advance().await,
+        }
     }
 
     fn discard(&mut self) {
-        each!(&mut self.models, models => models.discard());
+        each!(&mut self.models, training => training.discard());
     }
 
     fn set_learning_rate(&mut self, rate: f32) -> Result<(), Refusal> {
         usable_rate(rate)?;
-        each!(&mut self.models, models => models.set_learning_rate(rate));
+        each!(&mut self.models, training => training.set_learning_rate(rate));
         Ok(())
     }
 
     fn named_parameters(&self, model: usize) -> Vec<Named> {
-        each!(&self.models, models => models.named_parameters(model))
+        each!(&self.models, training => training.named_parameters(model))
     }
 
     fn hold(&mut self, holder: &mut Holder<'_>) {
-        each!(&mut self.models, models => models.hold(holder));
+        each!(&mut self.models, training => training.hold(holder));
     }
 
     fn keep(&mut self, keeper: &mut Keeper<'_>) {
-        each!(&mut self.models, models => models.keep(keeper));
+        each!(&mut self.models, training => training.keep(keeper));
     }
 
     async fn ask(&mut self, question: &Question) -> Result<Packed, Refusal> {
@@ -114,41 +116,6 @@ impl super::Study for Study {
             }
             _ => Err(Refusal("The question is about another experiment.".to_owned())),
         }
-    }
-}
-
-/// Models of type `M` in training, of which one has BatchNorm.
-#[derive(Clone)]
-struct State<M> {
-    step: u32,
-    learners: Vec<Learner<M>>,
-    /// BatchNorm's running statistics: one for each layer, or for each time step.
-    running: Vec<RunningStatistics>,
-}
-
-impl<M: Module> State<M> {
-    /// See [`Study::hold`](super::Study::hold).
-    fn held(&self) -> Self {
-        let learners = Learner::all_held(&self.learners);
-        Self { step: self.step, learners, running: self.running.clone() }
-    }
-
-    /// See [`Study::keep`](super::Study::keep). `batch` is the one of `names` that has BatchNorm.
-    fn keep(
-        &mut self,
-        names: impl Iterator<Item = &'static str>,
-        batch: &str,
-        keeper: &mut Keeper<'_>,
-    ) {
-        for (learner, name) in self.learners.iter_mut().zip(names) {
-            learner.keep(name, keeper);
-        }
-        for (at, running) in self.running.iter_mut().enumerate() {
-            let name = |what: &str| format!("{batch}.running.{at}.{what}");
-            keeper.tensor(name("mean"), &mut running.mean);
-            keeper.tensor(name("variance"), &mut running.variance);
-        }
-        keeper.step(&mut self.step);
     }
 }
 

@@ -8,16 +8,15 @@ use unroll_protocol::{
 };
 
 use super::{
-    super::{Built, Holder, Keeper, Refusal, StudySlice},
-    Corpus, Gradients, Learner, State, measured, optimizer,
+    super::{Built, Refusal, StudySlice},
+    Corpus,
     recurrent::{NormedRnn, UNITS, Use},
+    training::{Kind, State, Training},
 };
 use crate::{
-    Named,
     data::{Window, token_tensor},
     loss::cross_entropy,
     norm::RunningStatistics,
-    parameters::named_parameters,
     read::read_all,
 };
 
@@ -34,13 +33,10 @@ pub struct Steps {
     corpus: Corpus,
     device: Device,
     /// In the order of [`Axis::ALL`].
-    state: State<NormedRnn>,
-    /// The step under way: what it has made so far, and its losses and gradient norms.
-    pending: Option<(State<NormedRnn>, Vec<Tensor<1>>)>,
+    pub training: Training<NormedRnn>,
     /// Sequences of equal length to test the models on, and whether they were held out.
     tried: Vec<Window>,
     held_out: bool,
-    rate: f32,
 }
 
 impl Steps {
@@ -48,14 +44,17 @@ impl Steps {
         let (trained, tried) = (TRAINED_STEPS as usize, TRIED_STEPS as usize);
         let corpus = Corpus::new(text, trained)?;
         let vocabulary = corpus.tokenizer.len();
-        let learner = |&axis: &Axis| {
-            Learner::new(NormedRnn::new(axis, vocabulary, seed, device), &optimizer())
+        let kind = |&axis: &Axis| Kind {
+            id: axis.id(),
+            label: axis.label(),
+            has_batch_norm: axis == Axis::Batch,
         };
-        let state = State {
-            step: 0,
-            learners: Axis::ALL.iter().map(learner).collect(),
-            running: (0..trained).map(|_| RunningStatistics::new(UNITS, device)).collect(),
-        };
+        let training = Training::new(
+            Axis::ALL.iter().map(kind).collect(),
+            |which| NormedRnn::new(Axis::ALL[which], vocabulary, seed, device),
+            (0..trained).map(|_| RunningStatistics::new(UNITS, device)).collect(),
+            LEARNING_RATE,
+        );
         // A short text has no held-out end that is long enough: then the training text must do.
         let held_out = corpus.data.held_out.len() > tried;
         let tokens = if held_out { &corpus.data.held_out } else { &corpus.data.training };
@@ -70,90 +69,31 @@ impl Steps {
             }
         };
         let tried = (0..count).map(window).collect();
-        Ok(Self {
-            seed,
-            device: device.clone(),
-            state,
-            pending: None,
-            tried,
-            held_out,
-            rate: LEARNING_RATE,
-            corpus,
-        })
+        Ok(Self { seed, device: device.clone(), training, tried, held_out, corpus })
     }
 
     pub fn built(&self) -> Built {
-        let parameters = self.state.learners.iter().flat_map(|l| named_parameters(&l.model));
-        Built {
-            parameters: parameters.map(|(_, _, value)| value.dims()[0] as u64).sum(),
-            vocabulary: self.corpus.tokenizer.vocabulary(),
-            series: Axis::ALL.iter().map(|axis| axis.label().to_owned()).collect(),
-            notes: self.corpus.data.notes.clone(),
-        }
+        self.training.built(&self.corpus)
     }
 
-    pub fn named_parameters(&self, model: usize) -> Vec<Named> {
-        Learner::parameters_of(&self.state.learners, model)
-    }
-
-    pub fn hold(&mut self, holder: &mut Holder<'_>) {
-        holder.hold(&mut self.state, State::held);
-    }
-
-    pub fn keep(&mut self, keeper: &mut Keeper<'_>) {
-        let names = Axis::ALL.iter().map(|axis| axis.id());
-        self.state.keep(names, Axis::Batch.id(), keeper);
-    }
-
-    pub fn step(&self) -> u32 {
-        self.state.step
-    }
-
-    /// One slice trains one network.
     pub async fn advance(&mut self) -> StudySlice {
-        let (mut state, mut losses) =
-            self.pending.take().unwrap_or_else(|| (self.state.clone(), Vec::new()));
-        let which = losses.len() / 2;
-        losses.extend(self.learn(&mut state, which));
-        if losses.len() < 2 * Axis::ALL.len() {
-            self.pending = Some((state, losses));
-            return StudySlice::More;
-        }
-        match measured(losses).await {
-            Err(loss) => StudySlice::Diverged { loss },
-            Ok(values) => {
-                state.step += 1;
-                self.state = state;
-                StudySlice::Step(values.into_iter().step_by(2).map(Some).collect())
-            }
-        }
-    }
-
-    fn learn(&self, state: &mut State<NormedRnn>, which: usize) -> [Tensor<1>; 2] {
+        let Self { seed, ref corpus, ref device, ref mut training, .. } = *self;
         let length = TRAINED_STEPS as usize;
-        let batch = self.corpus.data.batch(self.seed, state.step, BATCH, length);
-        let learner = &mut state.learners[which];
-        let tracked = learner.tracked();
-        let (logits, traces) =
-            tracked.forward(token_tensor(&batch.inputs, BATCH, &self.device), Use::Batch);
-        let loss = cross_entropy(logits, token_tensor(&batch.targets, BATCH, &self.device));
-        let gradients = Gradients::of(&tracked, loss);
-        let measured = [gradients.loss.clone(), gradients.norm.clone()];
-        learner.update(gradients, f64::from(self.rate));
-        if Axis::ALL[which] == Axis::Batch {
-            for (running, trace) in state.running.iter_mut().zip(&traces) {
-                running.take(trace, BATCH);
+        let learn = |state: &mut State<NormedRnn>, which: usize, rate| {
+            let batch = corpus.data.batch(seed, state.step, BATCH, length);
+            let tracked = state.learners[which].tracked();
+            let (logits, traces) =
+                tracked.forward(token_tensor(&batch.inputs, BATCH, device), Use::Batch);
+            let loss = cross_entropy(logits, token_tensor(&batch.targets, BATCH, device));
+            let measured = state.update(which, &tracked, loss, rate);
+            if Axis::ALL[which] == Axis::Batch {
+                for (running, trace) in state.running.iter_mut().zip(&traces) {
+                    running.take(trace, BATCH);
+                }
             }
-        }
-        measured
-    }
-
-    pub fn discard(&mut self) {
-        self.pending = None;
-    }
-
-    pub fn set_learning_rate(&mut self, rate: f32) {
-        self.rate = rate;
+            Some(measured)
+        };
+        training.advance(learn).await
     }
 
     /// Statistics and losses by time step, with the statistics of `time` at every step.
@@ -164,8 +104,8 @@ impl Steps {
                  {TRAINED_STEPS} steps."
             )));
         }
-        let running = &self.state.running;
-        let [batch, layer] = [0, 1].map(|which| &self.state.learners[which].model);
+        let State { learners, running, .. } = &self.training.state;
+        let [batch, layer] = [0, 1].map(|which| &learners[which].model);
         let mut wanted = vec![
             Tensor::cat(running.iter().map(|r| r.mean.clone()).collect(), 0),
             Tensor::cat(running.iter().map(|r| r.variance.clone()).collect(), 0),
