@@ -43,7 +43,7 @@ pub struct State<M> {
     pub running: Vec<RunningStatistics>,
 }
 
-impl<M: Module> Training<M> {
+impl<M: Module + 'static> Training<M> {
     /// `of` makes the network of each kind.
     pub fn new(
         kinds: Vec<Kind>,
