@@ -104,7 +104,7 @@ test("the line is yet to come when the chapter opens, and rows keep their height
   await rested(page, WARM);
   const story = (number) => byId(page, `beat-${number}`).innerText();
   const height = () => byId(page, "alignment-weights-cells").evaluate((cells) => cells.clientHeight);
-  await eventually(async () => /hold \d+% of their rows’ weight\.\s+Press Train/.test(await story(3)));
+  await eventually(async () => /hold \d+% of their rows’ weight, and neither model is ahead\.\s+Press Train/.test(await story(3)));
   // A lead that cannot be read off the percentages is none; the row that is asked about is not yet on show.
   assert.match(await story(1), /No character stands out yet\.\s+Press Train, and watch/);
   assert.doesNotMatch(await story(0), /They do/);
@@ -148,6 +148,7 @@ test("the decoder is stepped one character at a time", async (t) => {
   await eventually(async () => parameter(page, "alignment-steps") === "2");
   await byId(page, "alignment-all").click();
   await eventually(async () => (await output(page)).join() === whole.join());
+  await eventually(async () => (await byId(page, "alignment-all").getAttribute("aria-pressed")) === "true");
 });
 
 test("a cell opens its arithmetic: additive for Bahdanau, a product for Luong's dot", async (t) => {
@@ -276,6 +277,12 @@ test("each view comes on show and is live", async (t) => {
   }
   await byId(page, "alignment-lengths-small").click();
   await live(page, "alignment-lengths");
+});
+
+test("the beat about dates reads one whose day is not its month", async (t) => {
+  const page = await site.open(t, "?chapter=alignment&idea=5");
+  await rested(page, WARM);
+  await eventually(async () => (await byId(page, "alignment-source").inputValue()) === "21st april 1951");
 });
 
 test("a search keeps several dates, beside the greedy one", async (t) => {

@@ -32,8 +32,9 @@ const text = (page, id) => byId(page, id).textContent();
 
 test("which character follows q is asked before it is shown, and counted", async (t) => {
   const page = await opened(t);
-  // The first beat asks for something else, and does not tell either.
-  assert.equal(await byId(page, "check-bigram-row").count() + (await byId(page, "figure-bigram-row").count()), 0);
+  // The first beat asks for something else, and does not tell either: it shows another row.
+  assert.equal(await byId(page, "check-bigram-row").count(), 0);
+  await eventually(async () => /^After ‘t’, seen \d+ times/.test(await text(page, "figure-bigram-row")));
   // Nor does it speak of training, which comes later.
   assert.equal(await byId(page, "beat-0").getByTestId("warmed").count(), 0);
   assert.match(await byId(page, "beat-4").getByTestId("warmed").textContent(), /^The first 60 training steps/);
@@ -160,8 +161,22 @@ test("the pairs that cost the raw counts everything are named", async (t) => {
   const page = await opened(t, "&view=average");
   await byId(page, "check-bigram-held-out-show").click();
   const said = await text(page, "bigram-never-seen");
-  const [, missing, all] = said.match(/(\d+) of the (\d+) held-out pairs never occur/);
-  assert(Number(missing) > 0 && Number(missing) < Number(all) / 100, said);
+  const [, missing, all, kinds, pairs] = said.match(
+    /([\d,]+) of the ([\d,]+) held-out pairs(?: \((\d+) different ones\))? never occur in the training text: (.*)\. Their count/,
+  );
+  const [times, whole] = [missing, all].map((number) => Number(number.replaceAll(",", "")));
+  assert(times > 0 && times < whole / 100, said);
+  // So many of them are listed, unless there are too many for that.
+  if (!pairs.endsWith("…")) assert.equal(pairs.match(/‘..?’/gu).length, Number(kinds ?? times), said);
+  // How far the tables are apart is folded away, and stays open once it is.
+  const far = byId(page, "bigram-far");
+  assert.equal(await byId(page, "bigram-gap").isVisible(), false);
+  await far.locator("summary").click();
+  const before = await text(page, "bigram-gap");
+  await byId(page, "train-step").click();
+  await eventually(async () => (await text(page, "bigram-gap")) !== before);
+  assert.equal(await byId(page, "bigram-gap").isVisible(), true);
+  assert.match(await text(page, "bigram-gap"), /KL divergence/);
   // All columns are in sight on a laptop.
   await page.setViewportSize({ width: 1366, height: 768 });
   const [room, wide] = await page.locator(".bigram-average > .view-scroll").evaluate((e) => [e.clientWidth, e.scrollWidth]);

@@ -106,6 +106,11 @@ test("a position shows what reaches it, and an edit moves just that", async (t) 
       else if (Math.abs(t - 7) < 4 && change !== null) assert(change > 0, `${name} at ${t} changes`);
     });
   }
+  // A guess that is wrong keeps its wavy line, changed or not.
+  for (const kind of ["changed", "same"]) {
+    const wrong = page.locator(`.birnn-answers > .is-wrong.is-${kind}`).first();
+    assert.equal(await wrong.evaluate((cell) => getComputedStyle(cell).textDecorationStyle), "wavy", kind);
+  }
   // A symbol that does not exist is refused; the last picture stays.
   await page.keyboard.press("z");
   await eventually(async () => /type one of a, b, c, d/.test(await byId(page, "probe-problem").textContent()));
@@ -206,6 +211,9 @@ test("by keyboard alone: cells, pins, and changes", async (t) => {
   for (const key of ["ArrowRight", "ArrowRight", "ArrowDown", "ArrowDown"]) await page.keyboard.press(key);
   assert.equal(await focused(), "2-2");
   assert.match(await byId(page, "birnn-readout").textContent(), /^forward about ‘.’ \(3\)/);
+  await page.keyboard.press("ArrowUp");
+  await eventually(async () => /forward state at ‘.’ \(3\), unit \d+ of \d+: −?\d\.\d{3}\. It has read/.test(await byId(page, "birnn-readout").textContent()));
+  await page.keyboard.press("ArrowDown");
   await page.keyboard.press("End");
   assert.equal(await focused(), "2-15");
   await page.keyboard.press("Home");
@@ -237,6 +245,14 @@ test("every view has its tab and its living figure", async (t) => {
   await byId(page, "birnn-to-fill").click();
   await page.locator('[data-testid^="check-birnn-passage-option-"]').first().waitFor();
   await eventually(() => parameter(page, "birnn-task") === "fill");
+});
+
+test("on a phone one sees what changes an input, and what brings another sequence", async (t) => {
+  const page = await fresh(t, "", { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+  for (const button of ["birnn-edit-mode", "birnn-another"]) {
+    const { x, width } = await atRest(byId(page, button));
+    assert(x >= 0 && x + width <= 390, `${button} ends at ${x + width}`);
+  }
 });
 
 test("on a phone on its side the rows are there", async (t) => {

@@ -187,8 +187,8 @@ test("without residuals the loss stands and the gradient dies; the terms grow wi
   // The last column is the step that the sentence is about.
   const cells = byId(page, "block-growth-cells");
   const verdict = byId(page, "block-growth-verdict");
-  const said = /^Woke first, at step \d+: (attn|feed) \d.* Still longer than the token embedding at step (\d+): \d+ of these \d+\.$/;
-  const readAt = (step) => eventually(async () => Number(said.exec(await verdict.textContent())?.[2]) >= step, `at ${step}`);
+  const said = /^Longest layer at step (\d+): (?:attn|feed) \d, length \S+ \(token embedding \S+\)\. .*\.$/;
+  const readAt = (step) => eventually(async () => Number(said.exec(await verdict.textContent())?.[1]) >= step, `at ${step}`);
   await readAt(WARM);
   assert.match(await cells.getAttribute("aria-label"), /: 14 rows by \d+ columns/);
   await train(page, WARM + 150);
@@ -345,6 +345,8 @@ test("the check is answered from the live model", async (t) => {
     assert.equal(sums.length, 4, text);
     assert.equal(await verdict.getAttribute("data-right"), `${Math.max(...sums) === sums[0]}`);
     await byId(page, "check-block-another").click();
+    // The stage shows what is asked about.
+    await eventually(() => Number(parameter(page, "block-position")) > 0, "another position");
   }
 });
 

@@ -330,6 +330,9 @@ test("the tree multiplies its shares, opens and closes, and compares the searche
     const drawn = await picture.textContent();
     return drawn.includes("both") || (drawn.includes("greedy") && drawn.includes("beam"));
   }, "the ends have names");
+  // What it cut is there again in other views.
+  await chooseView(page, "beside");
+  await eventually(async () => (await sentence(page)) === whole, "the whole sentence");
 });
 
 test("a link to a step is not run over by the steps that a model takes by itself", async (t) => {

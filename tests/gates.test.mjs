@@ -135,7 +135,7 @@ test("how a unit follows the line is computed from the row on show, in the title
 test("the mean of a gate in the text is that of the row on show, and is said before it is shown", async (t) => {
   const page = await site.open(t, "?chapter=gates&idea=1");
   await rested(page, 300);
-  const framed = /The framed row is unit (\d+)\. On this string, the correlation of its c with the bracket depth is −?[\d.]+\d, where 1 is perfect, and its f is ([\d.]+\d) on average\./;
+  const framed = /The framed row is unit (\d+)\. On this string, the correlation of its c with the bracket depth is (?:−[\d.]+\d, where −1 is perfect, but upside down|[\d.]+\d, where 1 is perfect)\. Its f is ([\d.]+\d) on average\./;
   const said = async () => (await byId(page, "beat-2").textContent()).match(framed)?.[0];
   await eventually(async () => (await said()) !== undefined);
   const before = await said();
@@ -234,6 +234,13 @@ test("a unit that counts brackets is found, and one click looks at it", async (t
   const says = await byId(page, "gates-best").textContent();
   const [, unit, r] = says.match(/c of unit (\d+) follows the bracket depth.* r = (−?[\d.]+)/);
   assert(Math.abs(asNumber(r.replace("−", "-"))) > 0.9, says);
+  assert.match(says, /An r of 1 follows exactly, −1 exactly upside down, 0 not at all\.$/);
+  // What is read stands under the axis, a character at each place.
+  const string = byId(page, "gates-string");
+  await string.waitFor();
+  assert.match(await string.textContent(), /^[()a-z]{32}$/);
+  const [plot, row] = [await atRest(page.locator('[data-testid="figure-gates-beside"] .lines-box')), await atRest(string)];
+  assert(row.y >= plot.y + plot.height - 1, JSON.stringify([plot, row]));
   assert.equal(await byId(page, `gates-unit-${unit}`).getAttribute("aria-pressed"), "true");
   const second = page.locator(".gates-rank").nth(1);
   const other = (await second.getAttribute("data-testid")).replace("gates-unit-", "");
@@ -438,7 +445,7 @@ test("the beat on the GRU shows how much stays, and says how the count is kept",
   const page = await open(t, "&idea=6");
   assert(await byId(page, "gates-show-z").isChecked());
   const story = () => byId(page, "beat-6").innerText();
-  await eventually(async () => /and its z is 0\.\d+ on average\. So most of its count (is written|stays)/.test(await story()));
+  await eventually(async () => /Its z is 0\.\d+ on average\. So most of its count (is written|stays)/.test(await story()));
 });
 
 test("on a phone nothing slides sideways while gates are held", async (t) => {

@@ -40,10 +40,10 @@ test("a first visit begins with what the untrained model writes; where its heads
   const page = await site.open(t);
   await eventually(async () => (await byId(page, "sample-text").textContent()).length > 100);
   await beat(page).getByText("knows nothing yet").waitFor();
-  // Its heads are there, and what they show is said; nothing else is on show yet, and the tools are out of sight.
+  // Its heads and what it expects are there, and what they show is said; the tools are out of sight.
   const inside = page.locator('[data-testid="figure-inside"][data-step="0"]');
   await inside.getByText("Untrained: each head looks at all tokens so far about equally.").waitFor();
-  assert(!(await inside.locator('[data-testid="next-token"]').isVisible()));
+  await inside.locator('[data-testid="next-token"]').getByText("%").first().waitFor();
   assert(!(await byId(page, "heads-enlarge").isVisible()));
   assert(!(await byId(page, "control-temperature").isVisible()));
   const faint = (selector) => page.locator(selector).first().evaluate((part) => Number(getComputedStyle(part).opacity));
@@ -190,6 +190,38 @@ test("the words that occur in its text stand out, and their share is theirs", as
   await closeSettings(page, "source");
   await byId(page, "writing-real").waitFor({ state: "detached" });
   assert.equal(await sample.locator("b").count(), 0);
+});
+
+test("a learner begins the text, the model goes on from there, and another press draws another", async (t) => {
+  const page = await site.open(t, `${SMALL}&view=writing`);
+  const [opening, sample, begun] = ["writing-opening", "sample-text"].map((id) => byId(page, id)).concat(page.locator(".sample-opening"));
+  await live(page);
+  assert(await opening.isHidden(), "an untrained model is left alone");
+  const step = await train(page, 60);
+  const written = async () => {
+    await page.locator(`[data-testid="sample-text"][data-step="${step}"] .caret:not(.caret-on)`).waitFor({ state: "attached" });
+    return sample.textContent();
+  };
+  const before = await written();
+  assert.equal(await begun.textContent(), "");
+  await opening.fill("the fox ");
+  await opening.press("Enter");
+  await eventually(async () => (await begun.textContent()) === "the fox ", "what it goes on from stands before it");
+  const after = await written();
+  assert(after !== before && !after.startsWith("the fox"), after);
+  // Other dice, the same beginning.
+  await byId(page, "write-again").click();
+  await eventually(async () => (await written()) !== after, "another text");
+  assert.equal(await begun.textContent(), "the fox ");
+  // A character that its text never had is said, and the model goes on.
+  await opening.fill("猫");
+  await opening.press("Enter");
+  await page.getByText("‘猫’ is not in the text").first().waitFor();
+  await eventually(async () => (await begun.textContent()) === "猫");
+  assert((await written()).length > 0);
+  await opening.fill("");
+  await opening.press("Enter");
+  await eventually(async () => (await begun.textContent()) === "");
 });
 
 test("Train lowers the loss and changes the attention; Pause really pauses", async (t) => {
@@ -701,6 +733,8 @@ test("of two passages one is held-out text, and the other is the model's", async
   await live(page, "attention");
   const text = [...(await readFile(new URL("../assets/corpora/tales.txt", import.meta.url), "utf8"))];
   const heldOut = text.slice(text.length - Math.floor(text.length / 10)).join("");
+  // An untrained model is sure nowhere, so where is not asked.
+  await eventually(async () => /not clearly surest/.test(await byId(page, "check-gpt-sure").textContent()), "too early");
   const ready = page.locator('[data-testid="check-gpt-which-submit"]:not([aria-disabled])');
   const passages = () => byId(page, "check-gpt-which").locator(".check-option > span:not(.check-mark)").allTextContents();
   const isReal = (passage) => heldOut.includes(passage.slice(1, -1).replaceAll(" ⏎ ", "\n"));

@@ -60,6 +60,13 @@ test("every view is of the living model", async (t) => {
   await page.getByRole("heading", { name: /^Layer 2, head 1 after/ }).waitFor();
 });
 
+test("at the start no head is said to stand out", async (t) => {
+  const page = await fresh(t);
+  await openView(page, "numbers");
+  await eventually(async () => /no head stands out yet/.test(await byId(page, "heads-summary").textContent()), "the summary");
+  await eventually(async () => /no head prefers the previous token yet/.test(await byId(page, "beat-5").textContent()), "the story");
+});
+
 test("heads differ, and their numbers are those of the weights on show", async (t) => {
   const page = await open(t);
   assert.equal(await page.locator(".head-grid .head").count(), 8);
@@ -152,6 +159,11 @@ test("switching heads off: several at once, with the change of the loss", async 
   // Exactly nothing is written by what is off.
   await openView(page, "numbers");
   await eventually(async () => (await value(page, 1, 1, "written")) === 0);
+  // What does nothing is not ranked.
+  await eventually(async () => {
+    const summary = await byId(page, "heads-summary").textContent();
+    return /of the heads that are on/.test(summary) && !/L1 H1 (looks|chooses)|L2 H2 (looks|chooses)/.test(summary);
+  }, "the summary is of the heads that are on");
   await openView(page, "heads");
   // Back on; then one alone costs what its row says.
   await byId(page, "head-l2-h2").click();

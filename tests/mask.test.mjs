@@ -78,17 +78,19 @@ test("three equal averages, and the one that depends on the data", async (t) => 
   // Both figures are equally high.
   const [weights, means] = await Promise.all(["weights", "means"].map((name) => atRest(byId(page, `figure-mask-${name}`).locator(".matrix-scroller"))));
   assert(Math.abs(weights.height - means.height) < 2, `${weights.height} and ${means.height}`);
-  // All of the row's weights: 1/8 eight times, then 0.
+  // All of the row's weights: 1/8 eight times, then what is blocked.
   await byId(page, "figure-mask-weights").locator(".table-box summary").click();
   const row = byId(page, "mask-weights-table").locator("tbody tr").first();
   await row.waitFor();
   const line = await row.locator("td").allTextContents();
-  assert.deepEqual(line.slice(0, 9), [...Array(8).fill("0.1250"), "0.0000"]);
+  assert.deepEqual(line.slice(0, 9), [...Array(8).fill("0.1250"), "–"]);
 });
 
 test("click and drag change cells; outputs follow at once; blocked weights are exactly 0", async (t) => {
   const page = await open(t, "", { warm: true });
   assert.match(await text(page, "mask-blocked"), /^435 of 900 cells are blocked.*exactly 0\.$/);
+  // The story names one of the strong cells.
+  await eventually(async () => /block a strong cell, such as row ‘.+’ \(\d+\), column ‘.+’ \(\d+\)\./.test(await text(page, "beat-1")), "a strong cell");
   await byId(page, "mask-edit-mode").click();
   const cells = await atRest(byId(page, "mask-cells"));
   // Somewhere below the diagonal.

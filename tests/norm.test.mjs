@@ -7,6 +7,7 @@ import {
   beat,
   byId,
   eventually,
+  exported,
   live,
   number,
   numberUntil,
@@ -229,6 +230,11 @@ test("after the first training both normalized networks are ahead, and the quest
   await live(page, "norm-loss");
   const said = /At step 250 the mean of the last 20 losses is \d\.\d+ lower with BatchNorm and \d\.\d+ lower with LayerNorm than without/;
   assert.match(await byId(page, "norm-standing").textContent(), said);
+  // The foot of the page says what the curves end with.
+  const { values } = await exported(page, "norm-loss");
+  const foot = await page.locator(".time-reading").allTextContents();
+  const ends = values.map((points) => points.at(-1)[1].toFixed(3));
+  assert.deepEqual(foot.map((reading) => reading.match(/\d+\.\d+$/)[0]), ends);
   await byId(page, "check-norm-loss-option-1").check({ force: true });
   await byId(page, "check-norm-loss-submit").click();
   const verdict = byId(page, "check-norm-loss-verdict");

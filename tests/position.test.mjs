@@ -58,6 +58,8 @@ test("every tab shows its figures, alive; where two views share one, the keyboar
     await openView(page, view);
     for (const figure of figures) await live(page, figure);
     assert.equal(await page.locator(".view .figure").count(), figures.length);
+    // Whose logits stay is not told of models that have learned nothing.
+    if (view === "models") await eventually(async () => (await byId(page, "position-swap-none").textContent()) === "too early");
   }
   // What stands beside an encoding shows what comes of it.
   await openView(page, "encoding");

@@ -65,6 +65,9 @@ test("with too little read, the review says when there will be one", async (t) =
   const page = await site.open(t, "?chapter=norm");
   await byId(page, "review-later").waitFor();
   assert.equal(await byId(page, "review-begin").count(), 0, "nothing to begin");
+  // It names what to read.
+  const named = await byId(page, "review").locator("a").evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+  assert(named.includes("?chapter=rnn") && !named.includes("?chapter=norm"), named.join());
   await page.goto(new URL("?chapter=rnn", site.url).href);
   await byId(page, "chapter-rnn").waitFor();
   await page.goto(new URL("?chapter=norm", site.url).href);

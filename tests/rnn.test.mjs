@@ -102,22 +102,30 @@ test("one cell unrolls one step per press, to the end or back, and plays", async
 });
 
 test("the likeliest stands on top, and a loop alone has no truth", async (t) => {
-  const page = await open(t, "&rnn-columns=0");
+  const page = await open(t, "&rnn-columns=0", { viewport: { width: 1440, height: 900 } });
   const names = page.locator(".rnn-names text:visible");
   assert.doesNotMatch((await names.allTextContents()).join(" "), /true|loss/);
   await byId(page, "rnn-unroll").click();
   await columns(page, 1);
   assert.match((await names.allTextContents()).join(" "), /true next guess loss/);
-  const expects = (await exported(page, "unrolled")).columns[0].expects.map(([name]) => name);
+  const likeliest = (await exported(page, "unrolled")).columns[0].expects;
+  const expects = likeliest.map(([name]) => name);
   const bars = await byId(page, "rnn-column-1").locator(".rnn-bar-name").evaluateAll((names) =>
     names.map((name) => [Number(name.getAttribute("y")), name.textContent]).sort((a, b) => a[0] - b[0]),
   );
   assert.deepEqual(bars.map(([, name]) => name.replace("␣", " ").replace("⏎", "\n")), expects);
+  // Each with its probability, where a column is wide enough.
+  const shares = await byId(page, "rnn-column-1").locator(".rnn-share").allTextContents();
+  assert.deepEqual(shares, likeliest.map(([, p]) => `${(100 * p).toFixed(0)}%`));
+  assert.match(await byId(page, "unrolled-readout").textContent(), /or the loop to unroll one step\.$/);
 });
 
 test("of many columns each shows its likeliest guess under the truth, and the readout has the list", async (t) => {
   const page = await open(t, "&idea=3", { viewport: { width: 1440, height: 900 } });
   await columns(page, 30);
+  // Where no loop is left, none is spoken of; and after the last character nothing comes that could be guessed.
+  assert.doesNotMatch(await byId(page, "unrolled-readout").textContent(), /loop/);
+  assert.equal(await byId(page, "rnn-column-30").locator(".rnn-small").first().textContent(), "–");
   const { columns: all } = await exported(page, "unrolled");
   const shown = await page.locator('[data-testid^="rnn-column-"]').evaluateAll((columns) => columns.map((column) => {
     const [truth, guess] = [".rnn-target", ".rnn-bar-name"].map((name) => column.querySelector(name));

@@ -44,7 +44,7 @@ async function curve(page) {
   return rows.evaluateAll((rows) =>
     rows.map((row) => ({
       length: Number(row.querySelector("th").textContent.match(/\d+/)[0]),
-      now: Number(row.querySelector("td").textContent),
+      now: parseFloat(row.querySelector("td").textContent) / 100,
     })),
   );
 }
@@ -174,6 +174,14 @@ test("the first step is one of all, from the start", async (t) => {
   assert(all > 1);
   await eventually(async () => (await byId(page, "seq2seq-progress").textContent()) === `1 of ${all} steps`);
   assert.equal(await page.locator(".transfer-feeds > i").count(), all, "c goes to every step");
+  // What is written goes to the step after it, once that is taken.
+  const backs = page.locator(".transfer-backs > i");
+  assert.equal(await backs.count(), all - 1);
+  assert.equal(await page.locator(".transfer-backs > .is-fed").count(), 0);
+  await byId(page, "seq2seq-forth").click();
+  await eventually(async () => (await page.locator(".transfer-backs > .is-fed").count()) === 1, "the second has read the first");
+  const [arrow, cell] = [await backs.first().boundingBox(), await byId(page, "transfer-written").locator(".transfer-cell").nth(1).boundingBox()];
+  assert(Math.abs(arrow.x - cell.x) < 1 && arrow.y + arrow.height <= cell.y + 1, JSON.stringify({ arrow, cell }));
 });
 
 test("dates, copying and sorting are other models; undo brings the first back", async (t) => {

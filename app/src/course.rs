@@ -37,7 +37,7 @@ mod undo;
 pub use aim::bring_into_sight;
 pub use attempt::Try;
 pub use frame::{ChapterFrame, use_part};
-pub use history::History;
+pub use history::{History, SMOOTHED, smoothed};
 pub use lab::Lab;
 pub use labs::{Labs, use_lab};
 pub use list::{

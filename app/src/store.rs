@@ -82,6 +82,10 @@ pub struct Store {
     /// That row of the model as it is.
     pub row: Answered<AttentionRow>,
     pub written: RwSignal<Writing>,
+    /// What the model is to go on from when it writes; empty for the beginning of a text.
+    pub opening: RwSignal<String>,
+    /// How often the learner asked for another text: as often the dice are others.
+    pub throws: RwSignal<u32>,
     /// Whether the present model has found real words: enough of those that it wrote occur in its text.
     pub found: RwSignal<bool>,
     /// What the present model wrote earlier, whenever it had trained half again as long as the time before.
@@ -166,6 +170,8 @@ impl Store {
             inspecting,
             row: row.shown_in(Signal::derive(move || trace.sight.is_on())),
             written: RwSignal::new(Writing::default()),
+            opening: RwSignal::default(),
+            throws: RwSignal::new(0),
             found: RwSignal::new(false),
             drafts: RwSignal::new(Vec::new()),
             beside: RwSignal::new(None),

@@ -103,7 +103,7 @@ pub(crate) const MACHINE_ROWS: &[TableRow] = &[
     plain!(of Machine, "machine-rows", "Rows", machine.rows: Whole,
         Kind::Whole { min: 0, max: MOST_ROWS as u32 },
         "How many tokens the machine reads: the last ones of the text. 0 is as many as one can follow at a \
-         glance: 16, or 6 on a phone."),
+         glance: 12, or 6 on a phone."),
 ];
 
 /// The rows of the settings table for choosing the next token.

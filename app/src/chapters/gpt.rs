@@ -468,6 +468,8 @@ fn per_character(store: Store) -> Option<String> {
 
 /// So many tokens name a place in the sentence.
 const LED_BY: usize = 7;
+/// Shares nearer to each other than this have no first: an untrained model's are alike by chance.
+const CLOSE: f32 = 0.05;
 
 /// At which of some places in the sentence it is surest of what comes next. The end is not among them: what
 /// it expects there is on show.
@@ -488,13 +490,14 @@ fn sure(store: Store) -> AnyView {
             .read(|trace| places.iter().map(|place| share(trace, place.0)).collect())
             .flatten()
     });
-    let answer = move || {
-        best.with(|best: &Option<Vec<f32>>| {
-            let best = best.as_ref()?;
-            (0..best.len()).max_by(|a, b| best[*a].total_cmp(&best[*b]))
+    let answer = memo(move || best.with(|best: &Option<Vec<f32>>| clearly_largest(best.as_ref()?)));
+    let too_early = move || {
+        let waits = best.with(Option::is_some) && answer.get().is_none();
+        let asks = places.with(|places| places.len() > 1);
+        (waits && asks).then(|| {
+            "Train some more, or change the sentence: the model is not clearly surest at one place.".to_owned()
         })
     };
-    let ties = move || best.with(|best| largest(best.as_deref().unwrap_or_default()));
     let explain = move || {
         let best = best.get().unwrap_or_default();
         let each = places.get().into_iter().zip(best);
@@ -511,18 +514,19 @@ fn sure(store: Store) -> AnyView {
                 few if few.len() < 2 => Vec::new(),
                 places => places.into_iter().map(|place| place.1).collect(),
             })
-            answer=Signal::derive(answer)
-            ties=Signal::derive(ties)
+            answer
+            too_early=Signal::derive(too_early)
             explain=Signal::derive(explain)
             on_right=use_right("gpt-sure")/>
     }
     .into_any()
 }
 
-/// Where the largest of these shares are: what looks the same in percent is the same.
-fn largest(shares: &[f32]) -> Vec<usize> {
-    let most = percent(shares.iter().copied().fold(0.0, f32::max), 0);
-    (0..shares.len()).filter(|at| percent(shares[*at], 0) == most).collect()
+/// Where the largest of these shares is, if it is clearly ahead of all others.
+fn clearly_largest(shares: &[f32]) -> Option<usize> {
+    let best = (0..shares.len()).max_by(|a, b| shares[*a].total_cmp(&shares[*b]))?;
+    let near = |(at, share): (usize, &f32)| at != best && shares[best] - share < CLOSE;
+    (!shares.iter().enumerate().any(near)).then_some(best)
 }
 
 /// A place in a sentence, by the tokens that lead to it.
@@ -544,9 +548,11 @@ fn asked_places(length: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn shares_that_look_alike_are_all_the_largest() {
-        assert_eq!(super::largest(&[0.934, 0.44, 0.926]), [0, 2]);
-        assert_eq!(super::largest(&[]), [0usize; 0]);
+    fn shares_that_are_alike_have_no_largest() {
+        assert_eq!(super::clearly_largest(&[0.034, 0.032, 0.033]), None);
+        assert_eq!(super::clearly_largest(&[0.934, 0.44, 0.926]), None);
+        assert_eq!(super::clearly_largest(&[0.3, 0.44, 0.926]), Some(2));
+        assert_eq!(super::clearly_largest(&[]), None);
     }
 
     #[test]

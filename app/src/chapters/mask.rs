@@ -28,7 +28,7 @@ use crate::{
     },
     pointer::worded,
     questions::{Answered, use_answer},
-    reactive::memo,
+    reactive::{effect, memo},
     store::Store,
     teaching::{Live, live},
 };
@@ -131,6 +131,7 @@ fn question(settings: &Settings, text: String) -> ask::Look {
 #[component]
 fn MaskChapter() -> impl IntoView {
     let settings = use_settings(expect_context::<Store>());
+    let strong = RwSignal::new(String::new());
     let model = Signal::derive(move || {
         let (model, layer, head) = settings.with(|s| (s.model, s.layer, s.head));
         format!("{}, layer {layer}, head {head}", model.label())
@@ -139,14 +140,14 @@ fn MaskChapter() -> impl IntoView {
         <ChapterFrame
             script=&words::SCRIPT
             further
-            live=lives(settings)
+            live=lives(settings, strong)
             asks=vec![
                 ("mask", ViewFn::from(|| view! { <check::Check/> })),
                 ("mask-peek", ViewFn::from(check::peek)),
             ]
             more=words::more
             views=vec![
-                StageView::new("mask", "The mask", || view! { <Figure page=use_page()/> }),
+                StageView::new("mask", "The mask", move || view! { <Figure page=use_page() strong/> }),
                 StageView::new("averages", "Averages", || averages::view(use_page())),
                 StageView::new("leak", "Leak test", || leak::view(use_page())),
                 StageView::new("trained", "Two models", trained::view),
@@ -158,7 +159,7 @@ fn MaskChapter() -> impl IntoView {
 }
 
 /// What the text reads off the settings and the two models.
-fn lives(settings: Memo<Settings>) -> Vec<Live> {
+fn lives(settings: Memo<Settings>, strong: RwSignal<String>) -> Vec<Live> {
     let lab = use_lab();
     let number = |at: u32| if at == 0 { "…".to_owned() } else { at.to_string() };
     let loss = move |of: usize| {
@@ -170,15 +171,56 @@ fn lives(settings: Memo<Settings>) -> Vec<Live> {
     vec![
         live("row", move || number(settings.with(|s| s.row))),
         live("change", move || number(settings.with(|s| s.change))),
+        live("strong", move || match strong.get() {
+            at if at.is_empty() => "a strong cell".to_owned(),
+            at => format!("a strong cell, such as {at}"),
+        }),
         live("causal", loss(0)),
         live("unmasked", loss(1)),
     ]
 }
 
-/// The mask over the live weights, and what comes out of the chosen row.
+/// Tokens that a row must see for one of its cells to be called strong.
+const SEVERAL: usize = 4;
+
+/// The strongest cell of the rows that see several tokens. The one from `before` stays while it is nearly as
+/// strong, or once it is blocked: the story has named it.
+fn strongest(seen: &Seen, before: Option<(usize, usize)>) -> Option<(usize, usize)> {
+    let length = seen.tokens.len().max(1);
+    let weight = |at: usize| seen.weights.values.get(at).copied().unwrap_or(0.0);
+    let sees_several = |row: &[bool]| row.iter().filter(|open| **open).count() >= SEVERAL;
+    let rows = seen.allowed.chunks(length).enumerate().filter(|(_, row)| sees_several(row));
+    let cells = rows.flat_map(|(query, _)| query * length..(query + 1) * length);
+    let most = cells.max_by(|a, b| weight(*a).total_cmp(&weight(*b)))?;
+    let stays = |&(query, key): &(usize, usize)| {
+        let at = query * length + key;
+        let is_blocked = seen.allowed.get(at) == Some(&false);
+        key < length && (is_blocked || weight(at) > 0.5 * weight(most))
+    };
+    before.filter(stays).or(Some((most / length, most % length)))
+}
+
+/// The mask over the live weights, and what comes out of the chosen row. It writes in `strong` where a strong
+/// cell is.
 #[component]
-fn Figure(page: Page) -> impl IntoView {
+fn Figure(page: Page, strong: RwSignal<String>) -> impl IntoView {
     let Page { settings, seen, provenance, .. } = page;
+    let named = Memo::new(move |before: Option<&Option<(usize, usize)>>| {
+        seen.with(|seen| strongest(seen.as_deref()?, before.copied().flatten()))
+    });
+    effect(move || {
+        let at = named.get();
+        // `seen` changes with every step: the story only when the cell or its tokens do.
+        let name = seen.with(|seen| {
+            let ((query, key), seen) = (at?, seen.as_deref()?);
+            let name = |at: usize| Some(name_at(seen.tokens.get(at)?, at));
+            Some(format!("row {}, column {}", name(query)?, name(key)?))
+        });
+        let name = name.unwrap_or_default();
+        if strong.with_untracked(|before| *before != name) {
+            strong.set(name);
+        }
+    });
     let sheet = memo(move || {
         let Some(seen) = seen.get() else { return Sheet::default() };
         let wanted = settings.with(|s| s.pattern.cells(&s.drawn, seen.tokens.len()));

@@ -20,7 +20,8 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
     course::{
-        ChapterFrame, Lab, StageView, further, use_lab, use_provenance, use_setting, use_together,
+        self, ChapterFrame, Lab, SMOOTHED, StageView, further, use_lab, use_provenance,
+        use_setting, use_together,
     },
     figures::{Dash, Hue, Line, Lines, LinesFigure, YScale},
     reactive::memo,
@@ -122,22 +123,9 @@ fn NormChapter() -> impl IntoView {
 const LOOKS: [(Hue, Dash); 3] =
     [(Hue::First, Dash::Dotted), (Hue::Second, Dash::Solid), (Hue::Third, Dash::Dashed)];
 
-/// Losses a point of a curve is the mean of: batches are small and their losses noisy.
-const SMOOTHED: usize = 20;
-
 /// The curve of the lab's series with this name, every point the mean of the last few values.
 fn smoothed(lab: Lab, name: &str) -> Vec<(f64, f64)> {
-    let points = lab.history.with(|h| h.named(name).map_or(Vec::new(), |series| series.points()));
-    let mut sum = 0.0;
-    let mut means = Vec::with_capacity(points.len());
-    for (i, &(step, value)) in points.iter().enumerate() {
-        sum += value;
-        if i >= SMOOTHED {
-            sum -= points[i - SMOOTHED].1;
-        }
-        means.push((step, sum / (i + 1).min(SMOOTHED) as f64));
-    }
-    means
+    lab.history.with(|h| h.named(name).map_or(Vec::new(), |s| course::smoothed(&s.points())))
 }
 
 /// The losses of all models of the experiment that is on.
@@ -165,7 +153,7 @@ fn losses() -> AnyView {
         };
         let x_range = Lines::steps(lab.step.get());
         let y_scale = YScale::Close;
-        let y_label = format!("loss, mean of {SMOOTHED} batches");
+        let y_label = format!("loss, mean of up to {SMOOTHED}");
         Lines { x_label: "step".into(), y_label, series, x_range, y_scale, ..Lines::default() }
     });
     let seed = memo(move || store.link.with(|link| link.seed));

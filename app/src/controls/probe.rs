@@ -26,7 +26,10 @@ pub fn use_probe() -> Editor {
     let note = memo(move || {
         let cut = cut.get().then(|| format!("Cut to its last {LONGEST} characters."));
         let notes: Vec<_> =
-            [cut, unknown_note(store), dropped_note(store)].into_iter().flatten().collect();
+            [cut, store.probe.with(|probe| unknown_note(store, probe)), dropped_note(store)]
+                .into_iter()
+                .flatten()
+                .collect();
         notes.join(" ")
     });
     let tokens = memo(move || {
@@ -125,18 +128,16 @@ fn show_end(strip: &web_sys::HtmlElement, part: f64) {
     }
 }
 
-/// Which characters in the model's sight it has never met.
-fn unknown_note(store: Store) -> Option<String> {
+/// Which characters of `text` in the model's sight it has never met.
+pub fn unknown_note(store: Store, text: &str) -> Option<String> {
     store.started.with(|started| {
         let started = started.as_ref().filter(|s| s.spec.tokens == Tokens::Characters)?;
         // In order of their code points, behind the unknown character.
         let known = started.vocabulary.get(1..)?;
         let context = started.spec.gpt.context as usize;
-        store.probe.with(|probe| {
-            let skip = probe.chars().count().saturating_sub(context);
-            unknown_sentence(probe.chars().skip(skip), |c| {
-                known.binary_search_by(|known| known.as_str().cmp(c)).is_ok()
-            })
+        let skip = text.chars().count().saturating_sub(context);
+        unknown_sentence(text.chars().skip(skip), |c| {
+            known.binary_search_by(|known| known.as_str().cmp(c)).is_ok()
         })
     })
 }

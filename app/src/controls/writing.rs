@@ -1,6 +1,6 @@
 //! What the model writes, and how boldly.
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 use unroll_protocol::{
     RunState,
     link::Value,
@@ -11,6 +11,7 @@ use unroll_protocol::{
 use super::{
     field::{Entry, NumberField},
     format::{general, grouped, setting},
+    probe::unknown_note,
     words::{Judge, Known, use_words},
 };
 use crate::{
@@ -34,6 +35,9 @@ const FLUENT: f64 = 0.7;
 
 /// So many of its words must be real before the story says that it has found some.
 const FOUND: f64 = 0.3;
+
+/// Longest beginning that the model can be given, in UTF-16 units: what fits over its text.
+const LONGEST: u32 = 60;
 
 /// The model's writing with its temperature and top-k.
 #[component]
@@ -118,6 +122,18 @@ pub fn Writing() -> impl IntoView {
         store.write_again();
         store.rewritten.notify();
     };
+    let begin = move |event: ev::Event| {
+        let opening = event_target_value(&event);
+        if let Some(sentence) = unknown_note(store, &opening) {
+            store.mention(sentence);
+        }
+        store.opening.set(opening);
+        again();
+    };
+    let other = move |_| {
+        store.throws.update(|throws| *throws += 1);
+        again();
+    };
     let temperature = move || store.link.with(|link| link.gpt.temperature);
     let top_k = move |(value, entry)| {
         store.link.update(|link| (setting("topk").set)(link, value));
@@ -125,7 +141,6 @@ pub fn Writing() -> impl IntoView {
             again();
         }
     };
-    // What it writes by is one setting for both runs, so it is set in the first.
     let leads = use_context::<Second>().is_none();
     let (id, hint) = (own("control", "temperature"), own("hint", "temperature"));
     let at = own("sample", "step");
@@ -142,11 +157,20 @@ pub fn Writing() -> impl IntoView {
                         <strong>{percent(share, 0)}</strong>" of its words are real"
                     </p>
                 })}
+                // What it writes by is one setting for both runs, so it is set in the first.
+                {leads.then(|| view! {
+                    <input type="text" class="writing-opening" data-testid="writing-opening" placeholder="Start with…"
+                        aria-label="Start with" title="Type how the text begins, and the model goes on from there"
+                        maxlength=LONGEST autocomplete="off" spellcheck="false"
+                        hidden=move || step.get() == 0 && !store.is_given()
+                        prop:value=move || store.opening.get() on:change=begin/>
+                })}
             </div>
             // Scrolls, so it takes the focus; not live, or a screen reader would never fall silent.
             <div class="sample" tabindex="0" role="group" aria-label="Text written by the model"
                 aria-describedby=at>
                 <p class:has-words=set_off>
+                    <span class="sample-opening">{move || store.written.with(|written| written.opening.clone())}</span>
                     <span data-testid="sample-text" data-step=step>
                         <span inner_html=move || known.with(|known| {
                             store.written.with(|written| match written.done {
@@ -164,7 +188,7 @@ pub fn Writing() -> impl IntoView {
             {drafts(store, known, set_off)}
             {leads.then(|| view! { <div class="view-bar">
                 <button type="button" class="button" data-testid="write-again"
-                    on:click=move |_| again()>
+                    title="Another text, with other random draws" on:click=other>
                     "Write again"
                 </button>
                 <div class="field" title=words.help>
@@ -265,7 +289,9 @@ fn drafts(store: Store, words: RwSignal<Option<Known>>, set_off: Memo<bool>) -> 
                     aria-current=move || (now.get() == step).then_some("true") on:click=move |_| look_at(step)>
                     <span class="draft-step">{name}</span>
                     <span class="draft-text" class:has-words=set_off
-                        inner_html=move || words.with(|words| line(&draft, words.as_deref()))></span>
+                        inner_html=move || words.with(|words| {
+                            escape(&draft.opening) + &line(&draft, words.as_deref())
+                        })></span>
                 </button>
             </li>
         }

@@ -5,6 +5,8 @@ use unroll_protocol::StudyPoint;
 
 /// Most values kept of one series; beyond it every second one is dropped.
 const MOST_VALUES: usize = 4096;
+/// Losses that a point of a smoothed curve is the mean of: of small batches they are noisy.
+pub const SMOOTHED: usize = 20;
 
 /// The series of a study, thinned so that an hour of training stays small.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -80,6 +82,19 @@ impl Series {
     }
 }
 
+/// Every point the mean of up to [`SMOOTHED`] values that end with it.
+pub fn smoothed(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut sum = 0.0;
+    let mean = |(i, &(step, value)): (usize, &(f64, f64))| {
+        sum += value;
+        if i >= SMOOTHED {
+            sum -= points[i - SMOOTHED].1;
+        }
+        (step, sum / (i + 1).min(SMOOTHED) as f64)
+    };
+    points.iter().enumerate().map(mean).collect()
+}
+
 fn pairs(points: impl Iterator<Item = (u32, f32)>) -> Vec<(f64, f64)> {
     points.map(|(step, value)| (f64::from(step), f64::from(value))).collect()
 }
@@ -127,6 +142,15 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_smoothed_point_is_the_mean_of_what_ends_with_it() {
+        let points: Vec<(f64, f64)> = (1..=30).map(|i| (f64::from(i), f64::from(i))).collect();
+        let means = smoothed(&points);
+        // Early ones are of fewer values.
+        assert_eq!([means[0], means[2], means[29]], [(1.0, 1.0), (3.0, 2.0), (30.0, 20.5)]);
+        assert!(smoothed(&[]).is_empty());
+    }
 
     #[test]
     fn long_runs_are_thinned_and_keep_their_end() {

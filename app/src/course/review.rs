@@ -22,6 +22,8 @@ const ROUND: usize = 5;
 const FEWEST: usize = 3;
 /// With fewer chapters, likewise.
 const FEWEST_CHAPTERS: usize = 2;
+/// Chapters that are named to whoever has read fewer: of the whole course there would be too many.
+const MOST_NAMED: usize = 6;
 
 /// What the review at the end of this chapter is about, in words, and the chapters it asks about: those of the
 /// part that ends here, or of the whole course.
@@ -265,10 +267,11 @@ fn Review() -> impl IntoView {
         Shown::Invitation if asked_where(true).len() < FEWEST_CHAPTERS => view! {
             <p data-testid="review-later">
                 {format!(
-                    "Come back when you have read more: {ROUND} mixed questions from {what} will be \
-                     waiting here."
+                    "{ROUND} mixed questions from {what} will be waiting here once you have read one \
+                     more of these:"
                 )}
             </p>
+            {links(asked_where(false).into_iter().take(MOST_NAMED).collect())}
         }
         .into_any(),
         Shown::Invitation => view! {

@@ -4,9 +4,9 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use unroll_protocol::{RunState, link::Chapter};
+use unroll_protocol::{RunState, StudySpec, link::Chapter, study::norm::Models};
 
-use super::{Lab, Labs};
+use super::{Lab, Labs, history::smoothed};
 use crate::{
     chapters,
     controls::use_timer,
@@ -77,16 +77,32 @@ pub struct Reading {
     pub value: Option<f32>,
     /// A share of right answers, not a loss.
     pub is_share: bool,
+    /// The mean of the last losses, as in the chapter's own chart.
+    pub is_mean: bool,
 }
 
 impl Reading {
-    fn of(series: &super::history::Series) -> Self {
-        Self { name: series.name.clone(), value: series.last(), is_share: series.is_share() }
+    fn of(series: &super::history::Series, is_mean: bool) -> Self {
+        let value = match is_mean {
+            true => smoothed(&series.points()).last().map(|point| point.1 as f32),
+            false => series.last(),
+        };
+        Self { name: series.name.clone(), value, is_share: series.is_share(), is_mean }
     }
 
     fn loss(name: &str, value: Option<f32>) -> Self {
-        Self { name: name.to_owned(), value, is_share: false }
+        Self { name: name.to_owned(), value, is_share: false, is_mean: false }
     }
+}
+
+/// Whether the chart of these models shows means of their losses. The time bar shows the same then, for one
+/// quantity has one value.
+fn shows_means(lab: Lab) -> bool {
+    lab.started.with(|started| match started.as_ref().map(|started| &started.spec) {
+        Some(StudySpec::Block(_)) => true,
+        Some(StudySpec::Norm(spec)) => !matches!(spec.models, Models::Outside),
+        _ => false,
+    })
 }
 
 /// Why a model that was opened can't be trained.
@@ -112,19 +128,26 @@ impl Run {
     }
 
     fn of_lab(lab: Lab) -> Self {
+        let means = memo(move || shows_means(lab));
         let readings = memo(move || {
-            lab.history.with(|history| history.series().iter().map(Reading::of).collect::<Vec<_>>())
+            let means = means.get();
+            lab.history.with(|history| {
+                history.series().iter().map(|s| Reading::of(s, means)).collect::<Vec<_>>()
+            })
         });
         let beside = RwSignal::new(None);
         // What is no loss has a scale of its own.
         let curves = chapters::info(lab.chapter).curves;
         let track = Signal::derive(move || {
-            let series = lab.history.with(|history| {
-                let series = history.series().iter().take(curves);
-                series
-                    .map(|s| Series { name: s.name.clone(), points: thinned(&s.whole()) })
-                    .collect()
-            });
+            let means = means.get();
+            let line = |series: &super::history::Series| {
+                let points = series.whole();
+                let points = if means { smoothed(&points) } else { points };
+                Series { name: series.name.clone(), points: thinned(&points) }
+            };
+            let series = lab
+                .history
+                .with(|history| history.series().iter().take(curves).map(line).collect());
             with_beside(series, beside)
         });
         let order = Callback::new(move |order| match order {

@@ -7,7 +7,7 @@ use unroll_protocol::{RunState, link::Part};
 use wasm_bindgen::JsCast;
 
 use super::{
-    Run,
+    Run, SMOOTHED,
     run::{MOST_CURVES, Series},
     scrub::scrub,
     undo::is_text_field,
@@ -89,6 +89,7 @@ pub fn TimeBar(run: Run) -> impl IntoView {
             </span>
         }
     };
+    let is_mean = memo(move || run.readings.with(|all| all.iter().any(|reading| reading.is_mean)));
     let at = move || run.questions.at.get();
     let pace = move || match run.milliseconds_per_step.get() {
         None => "–".to_owned(),
@@ -135,7 +136,10 @@ pub fn TimeBar(run: Run) -> impl IntoView {
                         <span data-testid="step-time">{pace}</span>" ms/step"
                     </span>
                 </p>
-                <p class="time-readings" title="As last measured, without averaging">
+                <p class="time-readings" title=move || match is_mean.get() {
+                    true => format!("Means of up to {SMOOTHED} losses, as in the chart"),
+                    false => "As last measured, without averaging".to_owned(),
+                }>
                     {move || names.get().into_iter().enumerate().map(|(i, name)| reading(i, name)).collect_view()}
                 </p>
             </div>

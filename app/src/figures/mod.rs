@@ -86,7 +86,7 @@ pub use head_grid::{Job, Switches};
 pub use histogram::{Bins, Histogram, HistogramFigure};
 pub use hue::{Dash, Hue};
 pub use inspector::{CellInspector, Naming};
-pub use lines::LinesFigure;
+pub use lines::{LinesFigure, Ruler};
 pub use lines_data::{Line, Lines, Reference, Stroke, YScale};
 pub use loss::LossFigure;
 pub use matrix::MatrixFigure;

@@ -32,6 +32,8 @@ pub struct Speed {
 pub struct Writing {
     /// Optimizer steps the writing model had taken.
     pub step: u32,
+    /// What it was given to go on from.
+    pub opening: String,
     pub text: String,
     /// Its tokens, where they need not be characters.
     pub tokens: Vec<String>,

@@ -40,19 +40,21 @@ impl Store {
         let whole = !running || self.link.with_untracked(|link| link.view == "writing");
         if seen && self.pace.with_value(|pace| pace.writing_due(now, step, running, whole)) {
             let link = self.link.get_untracked();
+            let opening = self.opening.get_untracked();
             let sample = SampleSpec {
-                prompt: String::new(),
+                prompt: opening.clone(),
                 length: match self.is_given() {
                     true => GIVEN_LENGTH,
                     false if whole => WRITTEN_LENGTH,
                     false => LINE_LENGTH,
                 },
                 sampling: link.gpt.sampling(),
-                seed: link.seed,
+                seed: link.seed.wrapping_add(self.throws.get_untracked()),
                 place: Place::Lab,
             };
             let question = ask::Writing { sample };
-            let id = self.questions.ask_once(question, move |reply| self.on_written(reply));
+            let id =
+                self.questions.ask_once(question, move |reply| self.on_written(&opening, reply));
             self.pace.update_value(|pace| pace.writing_asked(id, now, step, whole));
         }
         if running {
@@ -60,7 +62,7 @@ impl Store {
         }
     }
 
-    fn on_written(self, reply: Reply<Written>) {
+    fn on_written(self, opening: &str, reply: Reply<Written>) {
         let done = !matches!(&reply, Some(Ok((_, written))) if !written.done);
         if done {
             self.pace.update_value(|pace| pace.writing_done(clock()));
@@ -68,7 +70,8 @@ impl Store {
         match reply {
             Some(Ok((step, Written { text, tokens, done, .. }))) => {
                 let tokens = if self.has_tinted_tokens() { tokens } else { Vec::new() };
-                let writing = Writing { step, text, tokens, done };
+                let opening = opening.to_owned();
+                let writing = Writing { step, opening, text, tokens, done };
                 self.written.set(writing.clone());
                 // Of a moment of the past there is a draft, or none was due then.
                 let is_whole = self.questions.off.with_untracked(Vec::is_empty);

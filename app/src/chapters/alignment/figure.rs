@@ -211,6 +211,11 @@ fn Stepper(page: Page) -> impl IntoView {
             go(steps.get_untracked() - 1);
         }
     };
+    let all = move |_| {
+        if steps.get_untracked() > 0 {
+            go(0);
+        }
+    };
     let says = move || match (steps.get(), length.get()) {
         (0, _) => String::new(),
         (now, length) => format!("character {} of {length}", now.min(length)),
@@ -223,12 +228,11 @@ fn Stepper(page: Page) -> impl IntoView {
             </button>
             <button type="button" class="button button-primary" data-testid="alignment-next"
                 aria-disabled=move || (steps.get() >= length.get()).then_some("true") on:click=forward>
-                "Next letter "
-                <span aria-hidden="true">"▶"</span>
+                "Write one more"
             </button>
-            <button type="button" class="button button-quiet" data-testid="alignment-all"
-                aria-disabled=move || (steps.get() == 0).then_some("true") on:click=move |_| go(0)>
-                "All at once"
+            <button type="button" class="button" data-testid="alignment-all"
+                aria-pressed=move || (steps.get() == 0).to_string() on:click=all>
+                "Write all"
             </button>
             <span class="hint" role="status" data-testid="alignment-progress">{says}</span>
         </div>

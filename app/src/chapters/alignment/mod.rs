@@ -334,11 +334,19 @@ fn lives(page: Page) -> Vec<Live> {
         read(at, "Early in training they hardly change from step to step.")
     });
     let on_line = memo(move || page.alignment.with(Alignment::on_line).filter(|_| reverses.get()));
+    let is_close = memo(move || match page.kinds()[..] {
+        [one, other] => {
+            let shares = last(&exact(one)).zip(last(&exact(other)));
+            shares.is_some_and(|(one, other)| (one - other).abs() < AHEAD)
+        }
+        _ => false,
+    });
     let line = move || {
         on_line.get().map_or_else(String::new, |share| {
             let so_far = if share < FOUND { "So far," } else { "Yet by now" };
             let share = percent(share, 0);
-            format!("{so_far} the cells on this line hold {share} of their rows’ weight.")
+            let told = if is_close.get() { ", and neither model is ahead" } else { "" };
+            format!("{so_far} the cells on this line hold {share} of their rows’ weight{told}.")
         })
     };
     let do_line = move || match on_line.get() {
@@ -383,6 +391,8 @@ fn lives(page: Page) -> Vec<Live> {
 
 /// From this weight on a character is said to have been found.
 const FOUND: f32 = 0.5;
+/// Models whose shares of right answers are nearer to each other than this are about as good.
+const AHEAD: f32 = 0.05;
 /// Weights nearer to each other than this look alike.
 const LEADS: f32 = 0.01;
 

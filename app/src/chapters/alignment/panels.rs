@@ -73,6 +73,9 @@ pub fn search(page: Page) -> AnyView {
     })
 }
 
+/// How much longer than the longest source trained on the longest one measured is.
+const BEYOND: u32 = 4;
+
 /// What was measured last, by the source's length.
 fn use_lengths() -> Memo<Lengths> {
     let answered = use_answer(use_lab(), move || Some(ask::Lengths {}));
@@ -152,6 +155,9 @@ pub fn lengths(page: Page) -> AnyView {
     let lengths = use_lengths();
     let lines = Signal::derive(move || {
         let kinds = page.kinds();
+        // Before anything is measured the axis is that of what will be. Dates are as long as they are.
+        let longest = page.settings.with(|s| s.spec(0).length);
+        let longest = (longest > 0).then(|| f64::from(longest + BEYOND));
         lengths.with(|lengths| {
             let middle = |from: u32, to: u32| f64::from(from + to) / 2.0;
             let series = kinds.iter().enumerate().map(|(model, kind)| {
@@ -167,6 +173,7 @@ pub fn lengths(page: Page) -> AnyView {
                 x_label: "length of the source".into(),
                 y_label: "share without a mistake".into(),
                 series: series.collect(),
+                x_range: longest.filter(|_| lengths.bins.is_empty()).map(|most| (1.0, most)),
                 y_range: Some((0.0, 1.0)),
                 is_share: true,
                 ..Lines::default()
@@ -177,7 +184,8 @@ pub fn lengths(page: Page) -> AnyView {
     let note = memo(move || {
         lengths.with(|l| {
             let Some(first) = l.bins.first() else {
-                return "Measured from the first step on.".to_owned();
+                // The figure says when it is measured.
+                return String::new();
             };
             let each = if first.from == first.to { "each length" } else { "each span of 5" };
             let counts = l.bins.iter().map(|bin| bin.count);

@@ -133,7 +133,7 @@ pub const SCRIPT: Script = Script {
                    the weights. {second} Each step mixes a vector of its own, \
                    the [context c](#context value): the weighted sum of the encoder’s [states h](#annotation \
                    key). So no single vector must hold everything.\n\n\
-                   ! Press “Next letter” to go on.\n\n\
+                   ! Press “Write one more” to go on.\n\n\
                    + What is in a state h?\n\n\
                    The encoder reads the source both ways, and h is its two states at one character, side by \
                    side. So each h has taken in its own character and those on both sides.",
@@ -170,7 +170,11 @@ pub const SCRIPT: Script = Script {
                    but it is always written last. If the model has learned its task, the weights for the day jump \
                    across the source.\n\n\
                    ! Train for 250 steps, then look at the rows of the last two digits.",
-            set: |link| (link.alignment.task, link.alignment.at) = (PairTask::Dates, 9),
+            set: |link| {
+                (link.alignment.task, link.alignment.at) = (PairTask::Dates, 9);
+                // A day that comes first in the source, and can’t be taken for the month: the 21st of April.
+                link.alignment.example = 24;
+            },
             asks: &["alignment-proof"],
         },
         Beat {

@@ -45,8 +45,8 @@ pub fn check() -> AnyView {
             let pair = vocabulary.with(|v| (code_point(v, current), code_point(v, next)));
             let choose = if pinned.get() == pair { "Look at" } else { "Choose" };
             format!(
-                "{choose} “After {} comes {}” beside the table. Which way does gradient descent push this \
-                 pair’s logit now?",
+                "{choose} “After {} comes {}” beside the table. Which way does gradient descent, a step \
+                 against the gradient, push this pair’s logit now?",
                 name(current),
                 name(next)
             )

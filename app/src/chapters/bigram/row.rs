@@ -58,7 +58,7 @@ pub fn GuessRow(row: Signal<Option<Arc<Row>>>, seen: RwSignal<bool>) -> impl Int
     let name = move |id: u32| vocabulary.with(|v| named(v, id));
     let question = move || {
         row.with(|row| row.as_ref().map(|row| row.id)).map_or_else(String::new, |id| {
-            format!("Which character follows {} most often? Its row in the table is hidden until you guess.", name(id))
+            format!("Which character follows {} most often?", name(id))
         })
     };
     let labels =

@@ -51,7 +51,7 @@ pub fn Scores(scores_seen: RwSignal<bool>) -> impl IntoView {
             s.as_ref().map_or(Vec::new(), |s| {
                 vec![
                     Reference { name: "ln V".into(), y: s.uniform },
-                    Reference { name: "raw counts".into(), y: s.counts.training },
+                    Reference { name: "raw counts, training text".into(), y: s.counts.training },
                 ]
             })
         });
@@ -80,6 +80,19 @@ pub fn Scores(scores_seen: RwSignal<bool>) -> impl IntoView {
                 let step = rests.then(|| untrack(|| lab.shown()));
                 s.as_ref().map(|s| vocabulary.with(|v| table(s, v, step)))
             })}
+            // Outside of what is built anew with each answer, or it would shut by itself.
+            <details class="disclosure" data-testid="bigram-far">
+                <summary>"How far from the counts?"</summary>
+                {move || scores.with(|s| s.as_ref().map(|s| vocabulary.with(|v| apart(s, v))))}
+                <p class="view-note">
+                    "The average of −ln p over all pairs, in nats, is the "<Term of=Word::CrossEntropy>"cross-entropy"</Term>
+                    ". To a model that knows nothing, all V characters are equally likely, and each costs ln V."
+                </p>
+                <p class="view-note" data-testid="bigram-before">
+                    "The table above measures the model after its last step. The curve and the time bar have the loss \
+                     just before each step changed it."
+                </p>
+            </details>
             <SheetExport name="bigram-scores" title="Mean surprise of each estimate" provenance sheet/>
         }
     };
@@ -104,13 +117,7 @@ pub fn Scores(scores_seen: RwSignal<bool>) -> impl IntoView {
         <div class="view-split bigram-average">
             <LinesFigure name="bigram-loss" title="The table in training" lines=lines
                 provenance hint="Press Train: one point per step."/>
-            <div class="view-scroll">
-                <p class="view-note">
-                    "The average of −ln p over all pairs, in nats, is the "<Term of=Word::CrossEntropy>"cross-entropy"</Term>
-                    ". To a model that knows nothing, all V characters are equally likely, and each costs ln V."
-                </p>
-                {asked}
-            </div>
+            <div class="view-scroll">{asked}</div>
         </div>
     }
     .into_any()
@@ -146,31 +153,35 @@ fn never_seen(scores: &Surprises, vocabulary: &[String]) -> Option<String> {
         format!("‘{}{}’", short(vocabulary, pair.previous), short(vocabulary, pair.next))
     };
     let pairs = scores.unseen.iter().map(pair).collect::<Vec<_>>().join(", ");
-    let more = if scores.unseen_kinds as usize > scores.unseen.len() { ", …" } else { "" };
+    let kinds = u64::from(scores.unseen_kinds);
+    let more = if kinds > scores.unseen.len() as u64 { ", …" } else { "" };
+    // One of them may come more than once.
+    let different = match scores.unseen_pairs > kinds {
+        true => format!(" ({kinds} different ones)"),
+        false => String::new(),
+    };
     Some(format!(
-        "{} of the {} held-out pairs never occur in the training text: {pairs}{more}. Their count is 0, so their \
-         probability is 0, and −ln 0 is infinite. One such pair is enough.",
-        scores.unseen_pairs, scores.held_out_pairs
+        "{} of the {} held-out pairs{different} never occur in the training text: {pairs}{more}. Their count is 0, \
+         so their probability is 0, and −ln 0 is infinite. One such pair is enough.",
+        grouped(scores.unseen_pairs),
+        grouped(scores.held_out_pairs)
     ))
 }
 
 /// The scores as a table, and what there is to say of them; `step` is the last step taken, where it is known.
 fn table(scores: &Surprises, vocabulary: &[String], step: Option<u32>) -> AnyView {
-    let now = step.map_or_else(
-        || "as it is now".to_owned(),
-        |step| format!("as it is after step {}", grouped(step.into())),
-    );
-    let row = |name: &'static str, testid: &'static str, score: Score| {
+    let now = step
+        .map_or_else(|| "now".to_owned(), |step| format!("after step {}", grouped(step.into())));
+    let row = |name: &'static str, testid: &'static str, score: Score, of: Option<String>| {
         view! {
             <tr data-testid=testid>
-                <th scope="row">{name}</th>
+                <th scope="row">{name}{of.map(|of| view! { <small>{of}</small> })}</th>
                 <td>{nats(score.training)}</td>
                 <td>{score.held_out.map_or_else(|| "–".to_owned(), nats)}</td>
             </tr>
         }
     };
     let uniform = Score { training: scores.uniform, held_out: Some(scores.uniform) };
-    let gap = scores.gap;
     view! {
             <table class="bigram-scores" aria-label="Mean surprise of each estimate">
                 <thead>
@@ -181,23 +192,30 @@ fn table(scores: &Surprises, vocabulary: &[String], step: Option<u32>) -> AnyVie
                     </tr>
                 </thead>
                 <tbody>
-                    {row("nothing known, ln V", "bigram-uniform", uniform)}
-                    {row("raw counts", "bigram-counts", scores.counts)}
-                    {row("smoothed counts", "bigram-smoothed", scores.smoothed)}
-                    {row("trained table", "bigram-trained", scores.trained)}
+                    {row("nothing known, ln V", "bigram-uniform", uniform, None)}
+                    {row("raw counts", "bigram-counts", scores.counts, None)}
+                    {row("smoothed counts", "bigram-smoothed", scores.smoothed, None)}
+                    {row("trained table", "bigram-trained", scores.trained, Some(now))}
                 </tbody>
             </table>
-        <p data-testid="bigram-before">
-            "The trained table is measured "{now}". The curve and the time bar show the loss just before each step \
-             changed it."
-        </p>
         {never_seen(scores, vocabulary)
             .map(|sentence| view! { <p data-testid="bigram-never-seen">"Why ∞: "{sentence}</p> })}
+    }
+    .into_any()
+}
+
+/// How the scores were measured, and how far the trained table is from the counts.
+fn apart(scores: &Surprises, vocabulary: &[String]) -> AnyView {
+    let gap = scores.gap;
+    view! {
         <p data-testid="bigram-gap">
             {format!(
-                "On the training text the trained table lies {:.4} nats above the raw counts: their KL divergence. \
-                 Its probabilities are {:.4} off at most, {} after {}, and {:.6} on average.",
-                gap.divergence,
+                "On the training text the trained table lies {:.4} nats above the raw counts: their ",
+                gap.divergence
+            )}
+            <Term of=Word::KlDivergence>"KL divergence"</Term>
+            {format!(
+                ". Its probabilities are {:.4} off at most, {} after {}, and {:.6} on average.",
                 gap.largest,
                 named(vocabulary, gap.next),
                 named(vocabulary, gap.previous),

@@ -20,7 +20,8 @@ pub const SCRIPT: Script = Script {
                    simplest [language model](language-model): for each [current character](#current input), count \
                    which one came [next](#next output).\n\n\
                    ! [Point at a cell](>bigram-matrix-cells) to read it.",
-            set: |_| {},
+            // An example of a row. That of the next beat's guess stays hidden.
+            set: |link| link.bigram.row = 't' as u32,
             asks: &[],
         },
         Beat {
@@ -76,11 +77,11 @@ pub const SCRIPT: Script = Script {
             title: "It comes close, and never quite arrives",
             text: "The picture is now trained minus counted. As the two come closer, the color scale shrinks to \
                    ±0.02, and what agrees turns pale. A dot marks a pair that was never seen.\n\n\
-                   ! Press Train, then “Replay”: which rows keep their color longest? Then \
+                   ! Press Train until all is pale, then “Replay”: which rows pale last? Then \
                    [click a dot](>bigram-matrix-cells): does its logit ever stop falling?\n\n\
                    + Which rows, and how probable is the pair?\n\n\
-                   The rows that leave little choice. Such a row needs one logit far above all others, and that takes \
-                   many steps.\n\n\
+                   In the first few hundred steps, the rows that leave little choice. Such a row needs one logit far \
+                   above all others. Much later some rows tremble: the steps never let the table rest.\n\n\
                    The pair’s count is 0. But its trained probability is e (about 2.718) to the power of its logit, \
                    divided by the sum of such powers along its row.",
             set: |link| link.bigram.view = View::Difference,
@@ -148,24 +149,13 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "What does a k of 10 do to the loss on the held-out text, and on the training text? Set k to 0 \
-                   and compare. Then find the best k.",
-            label: "Add a k of 10",
-            id: "k",
-            set: |link| {
-                (link.bigram.view, link.bigram.k) = (View::Smoothed, 10.0);
-                link.view = "smoothing".into();
-            },
-            sentence: None,
-        },
-        Trial {
-            text: "In which rows do the trained and the counted table agree first, those of frequent or of rare \
-                   characters? Press “Replay” to see the run again from its first step. Then keep training. Does the \
-                   lowest logit ever stop falling? On the training text, the trained table’s loss minus that of the raw counts \
-                   is a [KL divergence](kl-divergence).",
-            label: "Show trained minus counted",
-            id: "difference",
-            set: |link| link.bigram.view = View::Difference,
+            text: "On the training text, the trained table’s loss minus that of the raw counts is a \
+                   [KL divergence](kl-divergence). Find it in the figure, under “How far from the counts?” Press \
+                   Train: how small does it get? Does the trained table’s loss on the held-out text keep falling, \
+                   too?",
+            label: "Show both losses",
+            id: "divergence",
+            set: |link| link.view = "average".into(),
             sentence: None,
         },
         Trial {

@@ -186,7 +186,7 @@ fn lives(page: Page) -> Vec<Live> {
 }
 
 /// Where in the text only both sides together tell the letter, once the models rest: which letter it is
-/// changes while they train.
+/// changes while they train. Until it is hidden, who can tell it is for the learner to find.
 fn telling(page: Page) -> Option<String> {
     let rests = page.lab.state.get() == RunState::Paused && page.task.get() == TaskChoice::Fill;
     let columns = Columns::new(page.reading.get().filter(|_| rests)?.as_ref(), None, None);
@@ -199,7 +199,7 @@ fn telling(page: Page) -> Option<String> {
         )
     } else {
         format!(
-            "Press the “{letter}” at position {}: forward gets it wrong, and both ways gets it right.",
+            "Begin with the “{letter}” at position {}: who gets it right, forward or both ways?",
             at + 1
         )
     })

@@ -35,8 +35,8 @@ fn sums(stream: &Stream) -> [f64; 4] {
     sums
 }
 
-/// The position that the `round`-th question is about, from 1 to `count`: not the one whose terms stand
-/// beside the figure (0 is the last).
+/// The position that the question goes to after `round` others, from 1 to `count`: not the one on show (0 is
+/// the last).
 fn elsewhere(round: u32, count: u32, on_show: u32) -> u32 {
     let count = count.max(1);
     let on_show = if on_show == 0 { count } else { on_show };
@@ -47,13 +47,12 @@ fn elsewhere(round: u32, count: u32, on_show: u32) -> u32 {
 }
 
 pub fn check(page: Page) -> AnyView {
-    let round = RwSignal::new(0u32);
+    let round = StoredValue::new(0u32);
     // Asked about the full model: without residuals nothing is left but the last term.
     let answered = use_answer(page.lab, move || {
-        let text = page.store.probe.get();
-        let count = text.chars().count() as u32;
-        let position = elsewhere(round.get(), count.min(CONTEXT), page.position.get());
-        Some(ask::Stream { text, shown: Shown::Full, position, token: 0 })
+        let (text, position, token) =
+            (page.store.probe.get(), page.position.get(), page.token.get());
+        Some(ask::Stream { text, shown: Shown::Full, position, token })
     })
     .shown_in(page.lab.check_seen);
     let stream = answered.answer;
@@ -62,7 +61,7 @@ pub fn check(page: Page) -> AnyView {
     };
     let question = Signal::derive(move || match stream.get() {
         Some(stream) => format!(
-            "After ‘{}’ the full model gives ‘{}’ the largest probability. What adds most to its logit?",
+            "Add up the terms on the stage. After ‘{}’, what adds most to the full model’s logit of ‘{}’?",
             seen(&stream),
             token(&stream)
         ),
@@ -83,9 +82,16 @@ pub fn check(page: Page) -> AnyView {
         )
     });
     let options = Signal::stored(GROUPS.map(str::to_owned).to_vec());
+    // The stage goes there, too: it shows what the question is about.
+    let another = Callback::new(move |()| {
+        let count = page.store.probe.with_untracked(|text| text.chars().count() as u32);
+        let on_show = untrack(|| page.position.get());
+        page.position.set(elsewhere(round.get_value(), count.min(CONTEXT), on_show));
+        round.update_value(|round| *round += 1);
+    });
     view! {
         <CheckYourself id="block" question options answer explain on_right=use_right("block")
-            on_another=Callback::new(move |()| round.update(|round| *round += 1))/>
+            on_another=another/>
     }
     .into_any()
 }
@@ -168,7 +174,7 @@ mod tests {
     use super::elsewhere;
 
     #[test]
-    fn what_stands_beside_the_figure_is_not_asked() {
+    fn the_next_question_is_about_another_position() {
         for count in 2..40 {
             for (round, on_show) in (0..20).flat_map(|round| (0..=count).map(move |at| (round, at)))
             {

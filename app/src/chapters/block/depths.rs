@@ -6,6 +6,7 @@ use unroll_protocol::study::block::{Depths, Shown, Without};
 use super::Page;
 use crate::{
     controls::tiny_share,
+    course::{self, SMOOTHED},
     figures::{Dash, Hue, Line, Lines, LinesFigure, YScale, brief},
     reactive::memo,
 };
@@ -15,23 +16,10 @@ type Curve = Vec<(f64, f64)>;
 
 /// The series of the full model's losses, and of the other's.
 const LOSSES: [&str; 2] = ["full loss", "loss without"];
-/// Losses a point of the curve is the mean of.
-const SMOOTHED: usize = 20;
-
 /// The curve of the series with this name, every point the mean of the last few: batches are small
 /// and their losses noisy.
 fn smoothed(page: Page, name: &str) -> Curve {
-    let points = page.lab.history.with(|h| h.named(name).map_or(Vec::new(), |s| s.points()));
-    let mut sum = 0.0;
-    let mut means = Vec::with_capacity(points.len());
-    for (i, &(step, value)) in points.iter().enumerate() {
-        sum += value;
-        if i >= SMOOTHED {
-            sum -= points[i - SMOOTHED].1;
-        }
-        means.push((step, sum / (i + 1).min(SMOOTHED) as f64));
-    }
-    means
+    page.lab.history.with(|h| h.named(name).map_or(Vec::new(), |s| course::smoothed(&s.points())))
 }
 
 /// What leaving something out costs, and what it does to the gradient.

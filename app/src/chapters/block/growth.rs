@@ -33,7 +33,7 @@ pub fn view(page: Page) -> AnyView {
             );
         }
         let growth = page.growth.get()?;
-        Some(page.wakings.with(|wakings| order(&growth, wakings)))
+        page.wakings.with(|wakings| order(&growth, wakings))
     };
     view! {
         // What the beat asks for stands between the title and the picture, in sight on every screen.
@@ -110,7 +110,7 @@ impl Shown {
         let token = self.sources.iter().position(|source| *source == Source::Token);
         let token = token.filter(|token| *token != row);
         let token = token.map_or_else(String::new, |token| {
-            let woke = if self.woke.contains(&(row, column)) { " It wakes here." } else { "" };
+            let woke = if self.woke.contains(&(row, column)) { " First longer here." } else { "" };
             format!(" (token embedding {}).{woke}", length(token))
         });
         format!("{}, step {step}: length {}{token}", short(*source), length(row))
@@ -153,10 +153,10 @@ fn when(wakings: &Wakings, layer: Source) -> Option<u32> {
     wakings.iter().find(|(source, _)| *source == layer).map(|(_, step)| *step)
 }
 
-/// Whether the two layers of a block woke in their order, in words.
+/// Whether the two layers of a block outgrew the token embedding in their order, in words.
 pub fn woke(wakings: &Wakings) -> String {
     if wakings.is_empty() {
-        return "no layer is awake yet".to_owned();
+        return "no layer has outgrown the token embedding yet".to_owned();
     }
     let in_order = |block: &u32| {
         let step = |layer| when(wakings, layer).unwrap_or(u32::MAX);
@@ -166,33 +166,49 @@ pub fn woke(wakings: &Wakings) -> String {
         0 => "none".to_owned(),
         count => count.to_string(),
     };
-    format!("attention woke before feed-forward in {count} of the {LAYERS} blocks")
+    format!(
+        "attention outgrew the token embedding before feed-forward in {count} of the {LAYERS} blocks"
+    )
 }
 
-/// What the dots say, in words.
-fn order(growth: &Growth, wakings: &Wakings) -> String {
-    let Some((first, (last, now))) = wakings.first().zip(growth.points().next_back()) else {
-        return "No layer is awake yet: no term is longer than the token embedding.".to_owned();
+/// Which layer's term is the longest by now, and what its dot says, in words.
+fn order(growth: &Growth, wakings: &Wakings) -> Option<String> {
+    let (last, now) = growth.points().next_back()?;
+    let terms = || growth.sources.iter().copied().zip(now.iter().copied());
+    let layers = terms().filter(|term| is_layer(term.0));
+    let (longest, length) = layers.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let token = terms().find(|term| term.0 == Source::Token)?.1;
+    let dot = match (when(wakings, longest), wakings.first()) {
+        (_, None) => "No layer has outgrown the token embedding yet.".to_owned(),
+        (None, Some(_)) => "It has not outgrown the token embedding so far.".to_owned(),
+        (Some(step), Some((_, first))) if step == *first => {
+            let count = wakings.iter().filter(|waking| waking.1 == step).count();
+            let place = if count == 1 { "the first" } else { "among the first" };
+            format!("It was {place} to outgrow the token embedding, at step {step}.")
+        }
+        (Some(step), Some((_, first))) => {
+            let earlier = wakings.iter().filter(|waking| waking.1 < step).count();
+            format!(
+                "It outgrew the token embedding at step {step}: {earlier} had done so before, the first at step {first}."
+            )
+        }
     };
-    let (step, awake) = (first.1, wakings.len());
-    let together = wakings.iter().take_while(|waking| waking.1 == step);
-    let names: Vec<_> = together.map(|waking| short(waking.0)).collect();
-    let later = match awake - names.len() {
-        0 => String::new(),
-        more => format!(" By step {}, {more} more had woken.", wakings[awake - 1].1),
-    };
-    let longer = longer(growth, now).len();
-    format!(
-        "Woke first, at step {step}: {}.{later} Still longer than the token embedding at step {last}: {longer} of these {awake}.",
-        names.join(", ")
-    )
+    Some(format!(
+        "Longest layer at step {last}: {}, length {} (token embedding {}). {dot}",
+        short(longest),
+        brief(length.into()),
+        brief(token.into())
+    ))
+}
+
+fn is_layer(source: Source) -> bool {
+    matches!(source, Source::Attention(_) | Source::FeedForward(_))
 }
 
 /// The layers whose terms are longer than the token embedding, where the terms have these lengths.
 fn longer(growth: &Growth, lengths: &[f32]) -> Vec<Source> {
     let terms = || growth.sources.iter().copied().zip(lengths);
     let Some((_, token)) = terms().find(|term| term.0 == Source::Token) else { return Vec::new() };
-    let is_layer = |source| matches!(source, Source::Attention(_) | Source::FeedForward(_));
     terms().filter(|term| is_layer(term.0) && term.1 > token).map(|term| term.0).collect()
 }
 
@@ -236,13 +252,17 @@ mod tests {
         let growth = grown();
         let both = vec![(Source::Attention(1), 8), (Source::FeedForward(1), 8)];
         assert_eq!(wakings(&growth), both);
+        let said = |wakings: &Wakings| order(&growth, wakings).expect("a step");
         assert_eq!(
-            order(&growth, &both),
-            "Woke first, at step 8: attn 1, feed 1. Still longer than the token embedding at step 12: 0 of these 2."
+            said(&both),
+            "Longest layer at step 12: feed 1, length 2 (token embedding 4). It was among the first to outgrow the \
+             token embedding, at step 8."
         );
         assert!(woke(&both).ends_with("in none of the 6 blocks"));
         let later = vec![both[0], (both[1].0, 9)];
-        assert!(order(&growth, &later).contains("8: attn 1. By step 9, 1 more had woken."));
+        assert!(said(&later).ends_with("at step 9: 1 had done so before, the first at step 8."));
+        assert!(said(&vec![both[0]]).ends_with("It has not outgrown the token embedding so far."));
+        assert!(said(&Vec::new()).ends_with("No layer has outgrown the token embedding yet."));
         assert!(woke(&later).ends_with("in 1 of the 6 blocks"));
         assert_eq!(gained_most(&growth), Some((Source::Token, 1.0, 4.0)));
         let start = Growth {
@@ -251,7 +271,7 @@ mod tests {
             ..growth
         };
         assert_eq!(gained_most(&start), None);
-        assert_eq!(woke(&wakings(&start)), "no layer is awake yet");
+        assert_eq!(woke(&wakings(&start)), "no layer has outgrown the token embedding yet");
     }
 
     #[test]
@@ -266,7 +286,7 @@ mod tests {
         assert_eq!((shown.woke.clone(), shown.groups.clone()), (vec![(1, 0), (2, 0)], vec![1]));
         assert_eq!(
             shown.describe(1, 0),
-            "attn 1, step 8: length 1.6 (token embedding 1.5). It wakes here."
+            "attn 1, step 8: length 1.6 (token embedding 1.5). First longer here."
         );
         assert_eq!(shown.describe(0, 1), "token, step 12: length 4");
         assert_eq!(Shown::new(&Growth::default(), &Vec::new()).matrix.shape(), (0, 0));

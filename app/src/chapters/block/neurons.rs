@@ -140,7 +140,8 @@ fn lines(neurons: &Neurons) -> Lines {
     let curves = curves.map(|((curve, values), (hue, dash))| {
         let points = grid().map(f64::from).zip(values.iter().map(|v| f64::from(*v)));
         let near = points.filter(|(x, _)| x.abs() <= reach);
-        Line::new(curve.label(), hue, dash, near.collect())
+        // Without points: each dot in the figure is a neuron.
+        Line { stroke: Stroke::Smooth, ..Line::new(curve.label(), hue, dash, near.collect()) }
     });
     let count = own.len();
     let own = dots(format!("the {count} neurons"), Hue::First, own);

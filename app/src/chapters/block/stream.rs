@@ -207,9 +207,15 @@ fn contributions(page: Page) -> Option<AnyView> {
         let open = page.term.get() == number;
         let press = move |event: ev::MouseEvent| {
             page.term.update(|term| *term = if *term == number { 0 } else { number });
-            // On a phone it is worked out one swipe before this table.
+            // On a phone it is worked out one swipe beside this table, over the terms.
             let parts = event_target::<Element>(&event).closest(".block-stream").ok().flatten();
-            parts.inspect(|parts| parts.set_scroll_left(0));
+            let terms =
+                parts.as_ref().and_then(|parts| parts.query_selector(".block-terms").ok()?);
+            if let Some((parts, terms)) = parts.zip(terms) {
+                let left = |part: &Element| part.get_bounding_client_rect().left();
+                let by = (left(&terms) - left(&parts)).round() as i32;
+                parts.set_scroll_left(parts.scroll_left() + by);
+            }
         };
         view! {
             <tr>

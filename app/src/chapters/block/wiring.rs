@@ -194,6 +194,8 @@ impl Wiring {
     /// What stands where nothing is read.
     fn hint(&self) -> &'static str {
         match (self.residual, self.norms) {
+            // Before there is an answer nothing is known of the model.
+            _ if self.parts.is_empty() => "",
             (false, _) => "No line goes around the boxes: each layer replaces the stream.",
             (true, Norms::After) => "In the boxes: the length that is left of what each added.",
             (true, _) => "In the boxes: the length added. Below the line: the stream’s length.",

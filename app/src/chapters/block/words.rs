@@ -21,10 +21,10 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "In 2015 Kaiming He and others saw a network of 56 [layers](layer) do worse than one of 20, \
-                   even on its training images. Their cure is the [residual connection](residual-connection): a \
-                   layer adds to its input instead of replacing it. In a transformer’s **block**, \
-                   attention and feed-forward both add to one [stream](#block-stream hidden).\n\n\
+            text: "In 2015 Kaiming He and others saw 56 [layers](layer) do worse than 20, even on training \
+                   images. Their cure is the [residual connection](residual-connection): a layer adds to its \
+                   input instead of replacing it. In a transformer’s **block**, attention and feed-forward, \
+                   which works on each token alone, add to one [stream](#block-stream hidden).\n\n\
                    ! Compare the boxes: which layer adds the longest vector?",
             set: |_| {},
             asks: &[],
@@ -53,7 +53,7 @@ pub const SCRIPT: Script = Script {
                 link.block.term = 4;
                 link.view = "stream".into();
             },
-            asks: &["block", "block-reach"],
+            asks: &["block"],
         },
         Beat {
             title: "Without residuals",
@@ -68,7 +68,7 @@ pub const SCRIPT: Script = Script {
                 link.block.shown = Shown::Cut;
                 link.view = "without".into();
             },
-            asks: &[],
+            asks: &["block-reach"],
         },
         Beat {
             title: "Norms before or after",
@@ -103,25 +103,26 @@ pub const SCRIPT: Script = Script {
             asks: &["block-mixes", "block-gained"],
         },
         Beat {
-            title: "Which layer wakes first?",
+            title: "Which layer comes to say most?",
             text: "A block has two parts: **communicate, then compute**. Each row is one term of the full \
-                   model’s stream; strong color means long. A layer wakes when its term first grows longer than \
-                   the token embedding. A dot marks when.\n\n\
-                   ! Above the figure, read [what woke first](>block-growth-verdict): attention (attn), feed-forward (feed) \
-                   or both?\n\n\
+                   model’s stream; strong color means long. A dot marks where the term of a layer first grows \
+                   longer than the token embedding.\n\n\
+                   ! Find the [longest layer](>block-growth-verdict) in the last column: was it also the first to \
+                   get its dot?\n\n\
                    + What happened in this run, and why?\n\n\
-                   In this run, {woke}. At step 0 the weights are random and small, and so is what each layer adds. Then the layers \
-                   wake up, some sooner than others. The token embedding grows, too, and may overtake them again. \
-                   Another seed may give another order.",
+                   In this run, {woke}. At step 0 the weights are random and small, and so is what each layer \
+                   adds. Then the terms grow, some sooner than others. The token embedding grows, too, and may \
+                   overtake them again. Another seed may give another order.",
             set: |link| link.view = "growth".into(),
             asks: &[],
         },
         Beat {
             title: "A bend between two matrices",
-            text: "The feed-forward layer multiplies by one matrix, bends, and multiplies by another. In \
-                   between, 96 [neurons](unit) each add up what they read. [ReLU](relu) passes positive sums and \
-                   makes the others 0. [GELU](gelu) passes a share of each, larger for larger sums.\n\n\
-                   ! Each dot is a neuron. [Choose ReLU](>control-block-bend), and read below: how many are silent?",
+            text: "The feed-forward layer multiplies by a matrix, bends, and multiplies again. In between, 96 \
+                   [neurons](unit) add up what they read. [ReLU](relu) passes positive sums and makes the others \
+                   0. [GELU](gelu) passes a share of each, larger for larger sums.\n\n\
+                   ! Each dot is a neuron. [Choose ReLU](>control-block-bend), which starts training again: how \
+                   many are silent below?",
             set: |link| link.view = "neurons".into(),
             asks: &["block-bend"],
         },

@@ -175,10 +175,8 @@ pub fn all_seen(
         };
         match &network.memory {
             None if network.cell == Cell::Rnn => {
-                let more = format!(
-                    "U’s spectral radius {:.2}; tanh’s mean slope {:.2}",
-                    flow.radius, network.kept
-                );
+                let more =
+                    format!("size of U {:.2}; mean slope of tanh {:.2}", flow.radius, network.kept);
                 add(label.into(), hue, &network.hidden, more);
             }
             None => {
@@ -203,7 +201,7 @@ pub fn all_seen(
         let more = if rescaled.asked == 0.0 {
             "U is all zeros, so no gradient goes back".to_owned()
         } else {
-            format!("tanh’s mean slope {:.2}", rescaled.kept)
+            format!("mean slope of tanh {:.2}", rescaled.kept)
         };
         all.push(seen(name, Hue::Gradient, &rescaled.hidden, flow).and(&more));
     }

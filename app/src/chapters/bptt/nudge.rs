@@ -7,7 +7,7 @@ use super::{Shown, curves, said as words};
 use crate::{
     controls::{ChoiceField, SliderField},
     course::use_right,
-    figures::{Across, ColumnStrip, Matrix, MatrixFigure, ValueMap, power_of_ten, short},
+    figures::{Across, ColumnStrip, Matrix, MatrixFigure, ValueMap, percent, power_of_ten, short},
     reactive::memo,
     teaching::CheckYourself,
 };
@@ -15,9 +15,13 @@ use crate::{
 /// Decimals of the losses. More would be noise: they come from 32-bit logits.
 const DECIMALS: usize = 7;
 /// A difference below this would have too few of them.
-const FEW_DIGITS: f64 = 1e-6;
+const FEW_DIGITS: f64 = 1e-4;
+/// One below this is a power of ten.
+const TINY: f64 = 1e-6;
 /// Two slopes that differ by less agree.
 const AGREES: f64 = 0.05;
+/// The beat that explains what a slope is.
+const SLOPES: u32 = 1;
 /// Where the squares' colors end: four powers of ten. Further down, a small nudge's ripple is lost in the
 /// rounding of 32-bit states.
 const LEAST: f32 = 1e-4;
@@ -41,7 +45,10 @@ pub fn view(shown: Shown, problem: Signal<Option<String>>) -> AnyView {
     let describe = Callback::new(move |(unit, step, change): (usize, usize, f32)| {
         let nudged = shown.nudge.get().filter(|nudged| chosen(nudged) == (unit, step));
         if let Some(nudged) = nudged {
-            return in_a_line(&nudged);
+            return match is_told(shown, &nudged) {
+                true => in_a_line(&nudged),
+                false => format!("Unit {}, step {}: {TOO_LITTLE}", unit + 1, step + 1),
+            };
         }
         if change.is_nan() {
             return format!("Step {}: before the nudge", step + 1);
@@ -111,22 +118,25 @@ fn moved(nudged: &Nudged, unit: usize, step: usize) -> Option<f32> {
     nudged.ripple.values.get(later * units(nudged) + unit).copied()
 }
 
-/// Whether the ripple is still there at the “?”, in words.
+/// Whether the ripple is still there at the “?”, in words: it is where its squares have a color.
 fn reaches(nudged: &Nudged) -> String {
     if nudged.step == nudged.length() {
         return "This nudge is at the “?” itself.".into();
     }
     let last = nudged.ripple.values.chunks(units(nudged).max(1)).last().unwrap_or_default();
     let most = last.iter().fold(0.0, |most: f32, moved| most.max(moved.abs()));
-    let size = if most < LEAST {
-        "less than 1 part in ten thousand of".to_owned()
-    } else {
-        format!("up to {}", curves::amount(most.into()))
+    let share = f64::from(most);
+    let size = match most {
+        _ if most < LEAST => format!("less than {} of", percent(LEAST, 2)),
+        _ if most < 0.01 => format!("up to {} of", percent(most, 2)),
+        _ => format!("up to {}", curves::amount(share)),
     };
-    let endings =
-        ["it does not arrive", "faint, but it arrives", "it arrives", "it arrives, and has grown"];
-    // What is exactly 0 has no ending: it has not arrived either.
-    let ending = words::ending(f64::from(most).max(f64::MIN_POSITIVE), endings);
+    let ending = match share {
+        _ if most < LEAST => "it does not arrive",
+        _ if share < words::FAINT => "it arrives, but faint",
+        _ if share <= words::GROWN => "it arrives",
+        _ => "it arrives, and has grown",
+    };
     format!("At the “?”, the ripple is {size} the nudge: {ending}.")
 }
 
@@ -147,12 +157,30 @@ fn ripple(nudged: &Nudged) -> Matrix {
     }
 }
 
+/// What a nudge does whose slope is not told.
+const TOO_LITTLE: &str = "this nudge changes the loss at the “?” by too little to measure.";
+
+/// Whether the change of the loss stands out from rounding.
+fn is_measured(nudged: &Nudged) -> bool {
+    let swept = nudged.swept(nudged.step).unwrap_or_default();
+    nudged.measured().abs().max(swept.abs()) >= nudged.rounding
+}
+
+/// Whether its numbers are told: before slopes are explained, numbers that are mere rounding would only puzzle.
+fn is_told(shown: Shown, nudged: &Nudged) -> bool {
+    is_measured(nudged) || shown.store.link.with(|link| link.idea >= SLOPES)
+}
+
 /// From the two losses to the slope, line by line, and backpropagation's number below.
 fn worked(shown: Shown) -> AnyView {
     let read = shown.nudged(|nudged, _| Some(nudged.clone()));
     let lines = move || {
         let nudged = read.get()?;
         let swept = nudged.swept(nudged.step)?;
+        if !is_told(shown, &nudged) {
+            let said = format!("At step {}, {TOO_LITTLE}", nudged.step);
+            return Some(view! { <p data-testid="bptt-too-little">{said}</p> }.into_any());
+        }
         let [before, after, change] = losses(&nudged);
         let lines = [
             ("Loss without the nudge", before, None),
@@ -186,7 +214,8 @@ fn worked(shown: Shown) -> AnyView {
             </dl>
             <p class="view-note">{divided}" "{of_cell}</p>
             <p data-testid="bptt-nudge-said">{said(&nudged)}</p>
-        })
+        }
+        .into_any())
     };
     view! {
         <p class="view-note">"This is the loss at the “?” of one held-out sequence:"</p>
@@ -255,16 +284,18 @@ pub fn example(shown: Shown) -> AnyView {
 }
 
 /// The loss without the nudge, that with it, and their difference: right to the last digit on show or,
-/// where that would leave it too few digits, with digits of its own.
+/// where that would leave it too few digits to divide, with digits of its own.
 fn losses(nudged: &Nudged) -> [String; 3] {
     let one = 10f64.powi(DECIMALS as i32);
     let [before, after] = [nudged.before, nudged.after].map(|loss| (loss * one).round() / one);
     let exact = nudged.after - nudged.before;
-    let change = match exact.abs() < FEW_DIGITS && exact != 0.0 {
-        true if exact > 0.0 => format!("+{}", slope(exact)),
-        true => slope(exact),
-        false => format!("{:+.DECIMALS$}", after - before).replace('-', "−"),
+    let change = match exact.abs() {
+        size if size >= FEW_DIGITS || exact == 0.0 => format!("{:+.DECIMALS$}", after - before),
+        size if size >= TINY => format!("{exact:+.places$}", places = three_digits(size)),
+        _ if exact > 0.0 => format!("+{}", slope(exact)),
+        _ => slope(exact),
     };
+    let change = change.replace('-', "−");
     [format!("{before:.DECIMALS$}"), format!("{after:.DECIMALS$}"), change]
 }
 
@@ -279,12 +310,16 @@ fn in_a_line(nudged: &Nudged) -> String {
     format!("Loss change {change} ÷ {} = slope {}", size(nudged), slope(nudged.measured()))
 }
 
+/// How many decimals leave a number of this size three digits.
+fn three_digits(size: f64) -> usize {
+    (2.0 - size.log10().floor()).max(0.0) as usize
+}
+
 /// A slope of any size, to three digits.
 fn slope(value: f64) -> String {
     let text = match value.abs() {
         size if (1e-4..1e4).contains(&size) => {
-            let digits = (2.0 - size.log10().floor()).max(0.0) as usize;
-            format!("{value:.digits$}")
+            format!("{value:.places$}", places = three_digits(size))
         }
         _ => power_of_ten(value, 2),
     };
@@ -300,7 +335,7 @@ fn said(nudged: &Nudged) -> String {
                 is 0. The nudge does not know of the cut."
             .into();
     }
-    if size < nudged.rounding {
+    if !is_measured(nudged) {
         return "This slope is too small to measure. The change of the loss is lost in the rounding of 32-bit \
                 numbers. Backpropagation still finds it: it multiplies small factors and does not subtract two \
                 losses."
@@ -424,12 +459,10 @@ mod tests {
             says([-0.5, 0.25]),
             "At the “?”, the ripple is up to 50% of the nudge: it arrives."
         );
-        assert!(says([0.0, -0.02]).ends_with("up to 2% of the nudge: faint, but it arrives."));
-        let least = "less than 1 part in ten thousand of the nudge: it does not arrive.";
+        assert!(says([0.0, -0.02]).ends_with("up to 2% of the nudge: it arrives, but faint."));
+        let least = "less than 0.01% of the nudge: it does not arrive.";
         assert!([[0.0; 2], [9e-5, 0.0]].map(says).iter().all(|said| said.ends_with(least)));
-        assert!(
-            says([2e-4, 0.0]).contains("about 200 parts in a million of the nudge: it does not")
-        );
+        assert!(says([9.2e-4, 0.0]).ends_with("up to 0.09% of the nudge: it arrives, but faint."));
         assert!(says([3.0, 0.0]).contains("3.00 times the nudge: it arrives, and has grown."));
         let at_last = Nudged { step: 3, ..nudged(2.501, 0.1) };
         assert_eq!(reaches(&at_last), "This nudge is at the “?” itself.");
@@ -442,6 +475,11 @@ mod tests {
         assert_eq!(line, "Loss change −0.0008000 ÷ 0.01 = slope −0.0800");
         let shown = [0.0, -0.008_671, 0.5, 12.34, -2.0e-6].map(slope);
         assert_eq!(shown, ["0", "−0.00867", "0.500", "12.3", "−2·10⁻⁶"]);
+        // With the digits that the division needs.
+        assert_eq!(
+            in_a_line(&nudged(2.5 - 2.16e-6, 0.1)),
+            "Loss change −0.00000216 ÷ 0.01 = slope −0.000216"
+        );
         let tiny = Nudged { before: 0.0, ..nudged(-1.65e-8, 0.1) };
         assert_eq!(in_a_line(&tiny), "Loss change −1.65·10⁻⁸ ÷ 0.01 = slope −1.65·10⁻⁶");
     }
@@ -456,6 +494,7 @@ mod tests {
         says(&nudged(2.502, 0.1), "leaves the straight line");
         says(&nudged(2.500_000_5, 0.000_06), "blurs");
         says(&nudged(2.5, 1e-9), "too small to measure");
+        assert!(!is_measured(&nudged(2.5, 1e-9)) && is_measured(&nudged(2.501, 0.1)));
         says(&Nudged { cut: true, ..nudged(2.501, 0.0) }, "Truncation");
     }
 

@@ -6,15 +6,15 @@ use super::curves::{FADED, amount, arriving, each_step, number};
 use crate::controls::grouped;
 
 /// Less than this is faint.
-const FAINT: f64 = 0.1;
+pub const FAINT: f64 = 0.1;
 /// More than this has grown on the way.
-const GROWN: f64 = 2.0;
+pub const GROWN: f64 = 2.0;
 /// As far as this, either way, the rule of thumb may miss what is measured: over 30 steps it is a
 /// factor of 4.
 const MISSES: f64 = 0.05;
 
 /// One of four endings, by how much of the last step's gradient arrives; none where it was cut off.
-pub fn ending(share: f64, endings: [&'static str; 4]) -> &'static str {
+fn ending(share: f64, endings: [&'static str; 4]) -> &'static str {
     let [vanished, faint, arrives, grown] = endings;
     match share {
         0.0 => "",

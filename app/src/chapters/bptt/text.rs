@@ -28,12 +28,12 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "Early recurrent networks soon forgot what they had read. In 1991 a student, Sepp Hochreiter, \
+            text: "Early recurrent neural networks (RNNs) soon forgot what they had read. In 1991 a student, Sepp Hochreiter, \
                    worked out why.\n\n\
                    Here an RNN reads a capital letter and must name it at the “?”:\n\n\
                    {example}\n\n\
-                   At step 3, one number of its state is raised, and a ripple runs right.\n\n\
-                   ! [Press a square](>bptt-ripple-cells) in step {late} instead: which ripple reaches the “?”?",
+                   At step 3, one number of its state is raised: a ripple runs right.\n\n\
+                   ! [Press a square](>bptt-ripple-cells) in step {late}: which ripple reaches the “?”?",
             set: early_nudge,
             asks: &[],
         },
@@ -103,8 +103,9 @@ pub const SCRIPT: Script = Script {
                    + What is the spectral radius?\n\n\
                    Apply U to a ripple again and again, without tanh. The length may jump up and down. But over \
                    many steps it changes, on average, by one factor per step: U’s spectral radius.\n\n\
-                   With a very large U, tanh saturates: its slope falls to nearly 0, and the gradient dies again. \
-                   Near 1 it can go either way. The [view “Clipping”](@clipping) shows how often training clips.",
+                   A larger U also drives tanh into its flat ends: its mean slope, beside the curve, falls. That \
+                   works against the growth. Near 1 it can go either way. The [view “Clipping”](@clipping) shows how often training \
+                   clips.",
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
                 link.bptt.rescale = true;
@@ -115,12 +116,12 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A second way back",
-            text: "Two newer networks, [LSTM](lstm) and [GRU](gru), read the same letters. The LSTM has a second memory, the \
-                   [cell](#cell cell). Straight back along it, each step multiplies the gradient by a gate. With \
-                   a forget bias of 3, as here, the gate starts near 1. {along-open}\n\n\
+            text: "Newer networks are the [LSTM](lstm) and the [GRU](gru). The LSTM has a second memory, the \
+                   [cell](#cell cell). Straight back along it, each step multiplies the gradient by a gate. A \
+                   forget bias of 3 starts it near 1. What comes through the state is added. {along-open}\n\n\
                    ! [Choose “All three”](>control-bptt-shown): which curve stays highest at the letter?\n\n\
                    + Can the gradient grow along the cell?\n\n\
-                   This gate, the forget gate, can’t make the gradient grow: it is at most 1. But at each step, what comes through the state is added. So the factor per \
+                   This gate, the forget gate, can’t make the gradient grow: it is at most 1. But what comes through the state is added at each step. So the factor per \
                    step, shown beside the curve, can be larger than the gate, even above 1. Each unit of the cell has \
                    a forget gate of its own.",
             set: |link| {
@@ -131,10 +132,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A gate that is half open forgets too",
-            text: "A bias sets how open the forget gates start. It was 3; at 0, as here, they are half open. Thirty \
-                   halves, multiplied, make about one billionth. The path through the state adds some. {along-half} \
-                   So a bias of 1 is common.\n\n\
-                   ! Read the curve “LSTM cell” at the dotted line: how much is left?",
+            text: "A bias sets how open the forget gates start. At 0, as here, they are half open. Thirty halves, \
+                   multiplied, make about one billionth. {along-half} Anything beyond a billionth came through the \
+                   state (or training opened gates). So a bias of 1 is common.\n\n\
+                   ! Read “LSTM cell” at the dotted line: how much is left?",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
                 link.bptt.forget_bias = 0.0;
@@ -172,8 +173,9 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Rescale U and drag the radius from 0 up to 4, before training and after. Does a larger radius \
-                   always mean more gradient? (The radius is the size of U’s largest [eigenvalue](eigenvalue).)",
+            text: "Drag the radius from 0 up to 4, at training step 50 and again at step 600 or later. Does a larger \
+                   radius always mean more gradient? (The radius is the size of U’s \
+                   largest [eigenvalue](eigenvalue).)",
             label: "RNN, U rescaled to 1.5",
             id: "radius",
             set: |link| {
@@ -225,9 +227,9 @@ pub const SCRIPT: Script = Script {
             asks: "Why does a vanishing gradient keep an RNN from learning the letter?",
             options: &[
                 (
-                    "The state forgets the letter on the way forward.",
-                    "It may, but that is not what the gradient tells you. A state that still holds the letter can have \
-                     a vanishing gradient too.",
+                    "The letter’s step has weights of its own, which never change.",
+                    "All steps share the same weights, and these do change. But the letter’s step has next to no say \
+                     in how.",
                 ),
                 (
                     "Training hears almost nothing about what the letter’s step should change.",

@@ -77,16 +77,18 @@ struct Round {
     open: Option<u32>,
     done_at: f64,
     /// Texts that take the place of those on show once all of them are written, if they are to.
-    next: Option<Vec<Option<Written>>>,
+    next: Option<Vec<Text>>,
 }
+
+/// What is written, and after which step: a model that trains has come further by the next row.
+type Text = Option<(u32, Written)>;
 
 #[derive(Clone, Copy)]
 struct Texts {
     page: Page,
     round: StoredValue<Round, LocalStorage>,
-    /// What is written so far, and after which step.
-    written: RwSignal<Vec<Option<Written>>>,
-    step: RwSignal<u32>,
+    /// What is written so far.
+    written: RwSignal<Vec<Text>>,
     problem: RwSignal<String>,
     /// Whether a round is under way.
     busy: RwSignal<bool>,
@@ -98,7 +100,6 @@ impl Texts {
             page,
             round: StoredValue::new_local(Round::default()),
             written: RwSignal::new(vec![None; WAYS.len()]),
-            step: RwSignal::new(0),
             problem: RwSignal::new(String::new()),
             busy: RwSignal::new(false),
         };
@@ -125,7 +126,7 @@ impl Texts {
                 Some((true, (_, false, _), _)) if busy && running => {}
                 Some((true, (_, false, _), done)) if running && clock() - done < PAUSE => {}
                 _ if page.store.started.with(Option::is_none) => {}
-                // What can be read stays until all of the later step are there: no two rows are of two steps.
+                // What can be read stays until all of the later step are there.
                 Some((true, (_, false, _), _)) => texts.begin(asked, model, true),
                 _ => texts.begin(asked, model, false),
             }
@@ -169,18 +170,12 @@ impl Texts {
                 let done = written.done;
                 let apart = self.round.try_update_value(|round| {
                     let next = round.next.as_mut()?;
-                    next[row] = Some(written.clone());
+                    next[row] = Some((step, written.clone()));
                     Some(if done && row + 1 == WAYS.len() { round.next.take() } else { None })
                 });
                 match apart.flatten() {
-                    None => {
-                        self.step.set(step);
-                        self.written.update(|all| all[row] = Some(written));
-                    }
-                    Some(Some(all)) => {
-                        self.step.set(step);
-                        self.written.set(all);
-                    }
+                    None => self.written.update(|all| all[row] = Some((step, written))),
+                    Some(Some(all)) => self.written.set(all),
                     Some(None) => {}
                 }
                 if done {
@@ -206,13 +201,21 @@ impl Texts {
     fn skyline(self) -> Skyline {
         let yours = self.page.store.link.with(|link| link.gpt.sampling());
         let passages = self.written.with(|all| {
-            let passage =
-                |(written, (name, way)): (&Option<Written>, &(&str, Option<Sampling>))| {
-                    passage(name, &way.unwrap_or(yours), written.as_ref())
-                };
+            let passage = |(text, (name, way)): (&Text, &(&str, Option<Sampling>))| {
+                passage(name, &way.unwrap_or(yours), text.as_ref().map(|text| &text.1))
+            };
             all.iter().zip(&WAYS).map(passage).collect()
         });
-        Skyline { passages, tinted: self.page.store.has_tinted_tokens() }
+        let planned = LENGTH as usize;
+        Skyline { passages, planned, tinted: self.page.store.has_tinted_tokens() }
+    }
+
+    /// The first and the last step of those after which the texts on show were written.
+    fn steps(self) -> Option<(u32, u32)> {
+        self.written.with(|all| {
+            let steps = || all.iter().flatten().map(|text| text.0);
+            Some((steps().min()?, steps().max()?))
+        })
     }
 }
 
@@ -238,9 +241,21 @@ fn passage(name: &str, sampling: &Sampling, written: Option<&Written>) -> Passag
         Some(mean) => {
             vec![format!("surprise {mean:.2} nats"), format!("perplexity {:.1}", mean.exp())]
         }
-        None => vec!["…".to_owned()],
+        None => Vec::new(),
     };
     passage
+}
+
+/// After which steps the texts were written.
+fn when(first: u32, last: u32) -> String {
+    let step = |step: u32| grouped(step.into());
+    match (first, last) {
+        (_, 0) => "Written before any training".to_owned(),
+        (first, last) if first == last => format!("Written after step {}", step(last)),
+        (first, last) => {
+            format!("Written while it trained, between steps {} and {}", step(first), step(last))
+        }
+    }
 }
 
 #[component]
@@ -264,13 +279,12 @@ pub fn Beside(page: Page) -> impl IntoView {
         )
     };
     let step = move || {
-        let said = match texts.step.get() {
-            0 => "Written before any training".to_owned(),
-            step => format!("Written after step {}", grouped(step.into())),
-        };
+        let Some((first, last)) = texts.steps() else { return String::new() };
+        let said = when(first, last);
         let questions = page.questions;
         let rests = questions.state.get() == RunState::Paused;
-        let is_later = rests && texts.busy.get() && questions.shown() != texts.step.get();
+        let now = questions.shown();
+        let is_later = rests && texts.busy.get() && (first, last) != (now, now);
         if is_later { said + "; texts from the step on show are on their way." } else { said + "." }
     };
     view! {
@@ -306,7 +320,10 @@ mod tests {
         assert_eq!(read.name, "Top p 0.9");
         assert_eq!(read.notes, ["surprise 2.00 nats", "perplexity 7.4"]);
         assert_eq!(read.letters[2].token, "\n");
-        assert_eq!(passage("Yours", &heat(0.8), None).notes, ["…"]);
+        assert!(passage("Yours", &heat(0.8), None).notes.is_empty());
+        assert_eq!(when(0, 0), "Written before any training");
+        assert_eq!(when(42, 42), "Written after step 42");
+        assert!(when(0, 42).ends_with("between steps 0 and 42"));
     }
 
     #[test]

@@ -53,6 +53,8 @@ impl Passage {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skyline {
     pub passages: Vec<Passage>,
+    /// So many tokens each passage will have, or more: it has their room while it is written.
+    pub planned: usize,
     /// Whether each token has a ground of its own, for it need not be a character.
     pub tinted: bool,
 }
@@ -73,6 +75,8 @@ struct Layout {
     more: f64,
     /// Only so many lines of each text are shown.
     most: usize,
+    /// See [`Skyline::planned`].
+    planned: usize,
 }
 
 /// Characters of the longest name of a token.
@@ -81,6 +85,8 @@ const LONGEST_NAME: usize = 12;
 const LETTER: f64 = 0.6;
 /// Cells beside the letters of a token that has a ground.
 const BESIDE: f64 = 0.4;
+/// Letters of a token that need not be a character, about.
+const LETTERS: f64 = 3.0;
 
 impl Skyline {
     fn layout(&self, width: f64, font: f64) -> Layout {
@@ -103,6 +109,7 @@ impl Skyline {
             notes,
             more: if self.tinted { BESIDE } else { 0.0 },
             most: usize::MAX,
+            planned: self.planned,
         }
     }
 
@@ -141,10 +148,15 @@ fn places(passage: &Passage, layout: &Layout, last: Option<usize>) -> Vec<Stand>
     wrapped(&tokens.collect::<Vec<_>>(), whole, last)
 }
 
-/// Lines of a passage that are shown.
+/// Lines that a passage takes: those that are shown, and those that are still to be written.
 fn lines(passage: &Passage, layout: &Layout) -> f64 {
-    let places = places(passage, layout, None);
-    places.last().map_or(1.0, |(line, ..)| (line + 1).min(layout.most) as f64)
+    let written = places(passage, layout, None).last().map_or(1, |(line, ..)| line + 1);
+    let letters = if layout.more > 0.0 { LETTERS } else { 1.0 };
+    let to_come = match passage.letters.len() < layout.planned {
+        true => (letters + layout.more) * layout.planned as f64 / layout.fit as f64,
+        false => 0.0,
+    };
+    written.max(to_come.ceil() as usize).min(layout.most) as f64
 }
 
 /// A letter as it stands in its cells: a space as the gap that it is in a text.
@@ -207,7 +219,9 @@ impl Drawing for Skyline {
             if layout.left > 0.0 {
                 // Three lines are as high as the lowest row is.
                 let mut base = top + layout.bar - 0.15 * font;
-                pen.text(Hue::Ink, true, (0.0, base), Anchor::Start, &passage.name);
+                // Where nothing is written yet the name alone stands, quietly.
+                let is_there = !passage.letters.is_empty();
+                pen.text(hue_of(!is_there), is_there, (0.0, base), Anchor::Start, &passage.name);
                 let unsaid = passage.notes.len().saturating_sub(layout.notes);
                 for part in &passage.notes[unsaid..] {
                     base += 1.05 * font;
@@ -315,31 +329,41 @@ mod tests {
 
     #[test]
     fn texts_keep_to_their_room() {
-        keeps_to_its_room(&Skyline { passages: vec![passage("", 700)], tinted: false });
+        keeps_to_its_room(&Skyline { passages: vec![passage("", 700)], planned: 0, tinted: false });
         let mut long = passage("", 90);
         for (at, letter) in long.letters.iter_mut().enumerate() {
             letter.token = [" the", "⟨E4⟩⟨B8⟩", "世界", "incomprehensibly"][at % 4].to_owned();
         }
-        let of = |tinted| Skyline { passages: vec![long.clone()], tinted };
+        let of = |tinted| Skyline { passages: vec![long.clone()], planned: 0, tinted };
         let layout = Layout { fit: 20, ..of(false).layout(800.0, 14.0) };
         let first = [(0, 0.0, 4.0), (0, 4.0, 8.0), (0, 12.0, 3.4)];
         assert_eq!(places(&long, &layout, None)[..3], first);
         keeps_to_its_room(&of(false));
         keeps_to_its_room(&of(true));
         let seven = (0..7).map(|at| passage(&format!("Way {at}"), 80)).collect();
-        keeps_to_its_room(&Skyline { passages: seven, tinted: true });
+        keeps_to_its_room(&Skyline { passages: seven, planned: 80, tinted: true });
     }
 
     #[test]
     fn texts_beside_their_names_end_early_in_a_low_room() {
         let seven = (0..7).map(|at| passage(&format!("Way {at}"), 120)).collect();
-        let skyline = Skyline { passages: seven, tinted: false };
+        let skyline = Skyline { passages: seven, planned: 80, tinted: false };
         assert!(skyline.height(676.0, 12.0) <= 304.0);
         let (layout, font) = skyline.fitting((676.0, 304.0), 12.0);
         assert_eq!((layout.most, font), (1, SMALLEST));
         assert!(skyline.tall(&layout) <= 304.0);
         // On a phone all seven are in sight.
         assert!(skyline.height(366.0, 12.0) <= 220.0, "{}", skyline.height(366.0, 12.0));
+    }
+
+    #[test]
+    fn what_is_to_be_written_has_its_room() {
+        let room = |lengths: [usize; 2]| {
+            let passages = lengths.map(|length| passage("Way", length)).to_vec();
+            Skyline { passages, planned: 80, tinted: false }.fitting((800.0, 300.0), 14.0).1
+        };
+        let full = room([80, 80]);
+        assert_eq!([room([0, 0]), room([80, 3])], [full; 2]);
     }
 
     #[test]
@@ -352,7 +376,7 @@ mod tests {
             let paint = crate::figures::pen::Paint::of(&crate::figures::color::Palette::LIGHT);
             let mut pen = Pen::new(14.0, paint);
             let colors = Colors::new(&crate::figures::color::Palette::LIGHT);
-            let skyline = Skyline { passages: vec![mixed.clone()], tinted };
+            let skyline = Skyline { passages: vec![mixed.clone()], planned: 0, tinted };
             let spots = skyline.draw((800.0, 300.0), &mut pen, &colors);
             let grounds: Vec<String> =
                 pen.svg.split("<path class=\"grounds\"").skip(1).map(str::to_owned).collect();
@@ -379,7 +403,11 @@ mod tests {
         let paint = crate::figures::pen::Paint::of(&crate::figures::color::Palette::LIGHT);
         let mut pen = Pen::new(14.0, paint);
         let colors = Colors::new(&crate::figures::color::Palette::LIGHT);
-        Skyline { passages: vec![mixed], tinted: false }.draw((800.0, 300.0), &mut pen, &colors);
+        Skyline { passages: vec![mixed], planned: 0, tinted: false }.draw(
+            (800.0, 300.0),
+            &mut pen,
+            &colors,
+        );
         let texts: Vec<&str> = pen.svg.split("<text").skip(1).collect();
         assert_eq!(texts.len(), 3, "the emoji, “in”, letters; a space is a gap: {texts:?}");
         let letters = texts.iter().find(|text| text.contains(">the&amp;é<")).expect("in one");

@@ -53,8 +53,11 @@ pub fn Read(page: Page) -> impl IntoView {
             return None;
         }
         let passage = answer.read(passage)?;
-        Some(Arc::new(Skyline { passages: vec![passage], tinted: page.store.has_tinted_tokens() })
-            as Arc<dyn Drawing>) as Shown
+        Some(Arc::new(Skyline {
+            passages: vec![passage],
+            planned: 0,
+            tinted: page.store.has_tinted_tokens(),
+        }) as Arc<dyn Drawing>) as Shown
     });
     let entered = move |event| {
         let (kept, all) = cut(&event_target_value(&event));

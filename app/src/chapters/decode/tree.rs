@@ -167,7 +167,21 @@ impl Hunt {
             page.questions.shown();
             failed.set(false);
         });
+        // Other views read the sentence that the learner wrote.
+        on_cleanup(move || hunt.restore());
         hunt
+    }
+
+    /// Gives the sentence back that it cut, if the learner has not changed it since.
+    fn restore(self) {
+        let Some(now) = self.store.probe.try_get_untracked() else { return };
+        let looks = self.from.try_get_untracked().flatten();
+        let looks = looks.filter(|(whole, _)| whole.starts_with(&now)).map(|(whole, _)| whole);
+        let found = self.found.try_get_untracked().flatten();
+        let found = found.filter(|(_, left)| *left == now).map(|(whole, _)| whole);
+        if let Some(whole) = found.or(looks).filter(|whole| *whole != now) {
+            self.store.set_probe(whole);
+        }
     }
 
     /// Whether both searches find the same after `text`, once they have.

@@ -36,7 +36,7 @@ pub const SCRIPT: Script = Script {
             text: "A language model never says what comes next. It gives each of its {known} [tokens](token) a \
                    share: the token’s probability. Picking one is a separate step, called decoding. It needs no \
                    training, yet can make the text dull, lively or broken.\n\n\
-                   The model here is the GPT lab’s: what it learns here, it knows there. {first}\n\n\
+                   You will meet this model again in the next chapter. {first}\n\n\
                    ! {do-first}.",
             set: |link| choose(link, Sampling::PLAIN),
             asks: &[],

@@ -9,7 +9,7 @@ use super::{
     state::{Gates, followed, ranking, three},
 };
 use crate::{
-    figures::{Dash, Hue, Line, Lines, LinesFigure},
+    figures::{Dash, Hue, Line, Lines, LinesFigure, Ruler, token::mark},
     reactive::memo,
 };
 
@@ -18,6 +18,16 @@ const LISTED: usize = 12;
 
 /// What the characters on show are called.
 const HERE: &str = "this string";
+
+/// How to read r, for who has not opened what the story says of it.
+const READ_R: &str = "An r of 1 follows exactly, −1 exactly upside down, 0 not at all.";
+
+/// From so close a correlation on a unit is said to count: more than half of how its state varies goes with what it
+/// follows (r² is that share).
+const COUNTS: f32 = 0.75;
+
+/// Narrower places than this, in CSS pixels, have no room for a character each.
+const LEAST: f64 = 8.0;
 
 #[component]
 pub fn Counts(gates: Gates) -> impl IntoView {
@@ -60,10 +70,14 @@ pub fn Counts(gates: Gates) -> impl IntoView {
         .into_any()
     };
     view! {
-        <p class="view-note" role="status" data-testid="gates-best">{move || gates.units(|_| best(gates)).flatten()
-            .unwrap_or_else(|| nothing(gates))}</p>
+        <p class="view-note" role="status" data-testid="gates-best">{move || {
+            match gates.units(|_| best(gates)).flatten() {
+                Some(best) => view! { {best} <br/> {READ_R} }.into_any(),
+                None => nothing(gates).into_any(),
+            }
+        }}</p>
         <div class="view-side has-aside" data-testid="gates-units">
-            <div><Beside gates/></div>
+            <div class="gates-beside"><Beside gates/></div>
             <div>
                 <p class="gates-ranks-head" aria-hidden="true">
                     <span>{format!("r on {HERE}")}</span>
@@ -169,10 +183,11 @@ pub fn framed(gates: Gates, keeper: Quantity) -> String {
         let open = three(open(gates, keeper, &follows)?);
         let name = row_name(gates.unit.get());
         let Follows { what, state, r, on, .. } = follows;
+        let perfect = if r < 0.0 { "−1 is perfect, but upside down" } else { "1 is perfect" };
         let (what, state, r, keeper) = (answer(what), state.id(), three(r), keeper.id());
         Some(format!(
-            "The framed row is {name}. On {on}, the correlation of its {state} with {what} is {r}, where 1 is \
-             perfect, and its {keeper} is {open} on average."
+            "The framed row is {name}. On {on}, the correlation of its {state} with {what} is {r}, where {perfect}. \
+             Its {keeper} is {open} on average."
         ))
     };
     said().unwrap_or_default()
@@ -180,9 +195,14 @@ pub fn framed(gates: Gates, keeper: Quantity) -> String {
 
 /// How the framed unit of a GRU keeps its count, or not.
 pub fn way_of_gru(gates: Gates) -> &'static str {
-    match Follows::new(gates).and_then(|follows| open(gates, Quantity::Update, &follows)) {
+    let seen = || {
+        let follows = Follows::new(gates)?;
+        Some((follows.r, open(gates, Quantity::Update, &follows)?))
+    };
+    match seen() {
         None => "",
-        Some(mean) if mean < 0.5 => "So most of its count is written anew by n at each step.",
+        Some((r, _)) if r.abs() < COUNTS => "With so weak a correlation it hardly counts.",
+        Some((_, mean)) if mean < 0.5 => "So most of its count is written anew by n at each step.",
         Some(_) => "So most of its count stays from step to step.",
     }
 }
@@ -244,8 +264,31 @@ fn Beside(gates: Gates) -> impl IntoView {
         let unit = gates.unit.get_untracked();
         gates.pin(unit, (x as usize).saturating_sub(1));
     });
+    let ruler = RwSignal::new(None);
     view! {
-        <LinesFigure name="gates-beside" title lines provenance=gates.provenance marker on_pick=pick/>
+        <LinesFigure name="gates-beside" title lines provenance=gates.provenance marker on_pick=pick ruler/>
+        {string(gates, ruler)}
+    }
+    .into_any()
+}
+
+/// What is read, each character under its place on the axis. The figure of all units says it to who can't see it.
+fn string(gates: Gates, ruler: RwSignal<Option<Ruler>>) -> AnyView {
+    let tokens = memo(move || gates.seen(|seen| seen.tokens.clone()).unwrap_or_default());
+    let style = move || match ruler.get() {
+        Some(Ruler { start, unit, .. }) if unit >= LEAST => {
+            format!("padding-left:{:.1}px;grid-auto-columns:{unit:.2}px", start + unit / 2.0)
+        }
+        _ => "display:none".to_owned(),
+    };
+    let characters = move || {
+        let character = |token: String| view! { <span>{mark(&token)}</span> };
+        tokens.get().into_iter().map(character).collect_view()
+    };
+    view! {
+        <div class="gates-string" aria-hidden="true" translate="no" data-testid="gates-string" style=style>
+            {characters}
+        </div>
     }
     .into_any()
 }

@@ -285,7 +285,7 @@ pub fn which(store: Store) -> AnyView {
     };
     view! {
         <p>
-            "Can you tell the model’s writing from the real text?"
+            "Can you tell the model’s writing from the real text? The longer it trains, the harder that gets."
             {move || hardly_trained.get().then_some(" Train for a minute first.")}
         </p>
         <button type="button" class="button" data-testid="gpt-which-show"

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Up to this share of the sum, a cost counts as being the sum.
-const ABOUT: f32 = 0.1;
+pub const ABOUT: f32 = 0.1;
 
 /// Two heads with what each costs alone.
 type Pair = [Cost; 2];

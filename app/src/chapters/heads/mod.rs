@@ -74,11 +74,18 @@ fn plural(n: u32, what: &str) -> String {
 /// What the text reads off the model.
 fn lives(page: Page) -> Vec<Live> {
     let previous = memo(move || {
-        let (at, share) = *check::on_previous(page, None)?.first()?;
-        let share = 100.0 * share;
+        let heads = check::on_previous(page, None)?;
+        let (at, share) = *heads.first()?;
+        if !numbers::stands_out(share, numbers::alike(page)?.previous) {
+            return Some("no head prefers the previous token yet".to_owned());
+        }
+        let percent = |share: f32| (100.0 * share).round();
+        let next = heads.get(1).is_some_and(|next| percent(next.1) == percent(share));
+        let most = if next { "" } else { ", more than any other head" };
         Some(format!(
-            "{} puts {share:.0}% of its weight on the previous token, more than any other head",
-            name(at)
+            "{} puts {:.0}% of its weight on the previous token{most}",
+            name(at),
+            percent(share)
         ))
     });
     let compared = use_compared(page);
@@ -108,7 +115,10 @@ fn lives(page: Page) -> Vec<Live> {
             (link.many_heads.width / link.many_heads.heads.max(1)).to_string()
         }),
         live("measured", move || measured(page)),
-        live("together", move || together(page).unwrap_or_default()),
+        live("together", move || {
+            together(page)
+                .unwrap_or_else(|| "The view “Numbers” measures each head first.".to_owned())
+        }),
         live("previous", move || previous.get().unwrap_or_else(|| "…".to_owned())),
     ]
 }
@@ -300,7 +310,10 @@ fn measured(page: Page) -> String {
     let before = measured_before(page, step).map_or(String::new(), |step| {
         format!(" The time bar’s held-out loss is from step {step}.")
     });
-    format!("Each loss is a mean over {tokens} characters in {windows} windows.{alone}{before}")
+    format!(
+        "Each loss is a mean over {tokens} characters in {windows} windows.{alone}{before} The training loss is of \
+         one small batch, so it may be higher."
+    )
 }
 
 /// What the heads that are off cost one by one and together, once all of that is measured.
@@ -308,10 +321,20 @@ fn together(page: Page) -> Option<String> {
     let off = page.settings.with(|s| s.off.clone());
     let alone = off.iter().map(|at| Some(page.cost_of(*at)?.change)).collect::<Option<Vec<_>>>()?;
     let joint = page.joint.get().filter(|joint| joint.step == page.lab.shown())?;
+    let sum: f32 = alone.iter().sum();
+    let why = match joint.change - sum {
+        apart if apart.abs() <= check::ABOUT * sum.abs() => {
+            "That is about the same. This fits heads that do different work."
+        }
+        apart if apart > 0.0 => {
+            "While one alone is off, the others stand in for it. Together they leave a gap."
+        }
+        _ => "Once some of them are off, the others have less left to give.",
+    };
     (off.len() > 1).then(|| {
         format!(
-            "One by one they cost {} in all; together, {}.",
-            signed(alone.iter().sum()),
+            "One by one they cost {} in all; together, {}. {why}",
+            signed(sum),
             signed(joint.change)
         )
     })

@@ -13,6 +13,15 @@ use crate::{
 
 /// From which share on a head is said to tend to one place.
 const MUCH: f32 = 0.4;
+/// From this many times the share of a head without any preference on, a head is said to prefer a place.
+const PREFERS: f32 = 2.0;
+/// A head whose entropy is at least this share of the most possible spreads its weight evenly.
+const EVENLY: f32 = 0.95;
+
+/// Whether a head’s share on one place is far above that of a head that spreads its weight `evenly`.
+pub fn stands_out(share: f32, evenly: f32) -> bool {
+    share >= PREFERS * evenly
+}
 
 /// What a head tends to look at.
 #[derive(Clone, Copy, PartialEq)]
@@ -48,7 +57,7 @@ fn habit(statistics: Statistics, alike: Statistics) -> Habit {
         Habit::First
     } else if distance < 0.5 {
         Habit::Itself
-    } else if entropy > 0.95 * alike.entropy {
+    } else if entropy > EVENLY * alike.entropy {
         Habit::Evenly
     } else if distance < 0.5 * alike.distance {
         Habit::Nearby
@@ -290,35 +299,61 @@ fn is_sure(cost: &unroll_protocol::study::heads::Cost) -> bool {
     cost.error.is_some_and(|error| cost.change.abs() > 2.0 * error)
 }
 
+/// From this many times the mean distance of a head without any preference on, a head is said to look far back.
+const FARTHER: f32 = 1.1;
+
 /// What is to be seen in this run, from its own numbers.
 fn summary(page: Page) -> Option<String> {
     let alike = alike(page)?;
     let (layers, heads) = page.shape.get();
-    let all = (1..=layers).flat_map(|layer| (1..=heads).map(move |head| HeadAt { layer, head }));
+    let all = HeadAt::all((layers, heads));
+    // A head that is off still has weights, but it does nothing.
+    let is_on = |at: &&HeadAt| page.settings.with(|s| !s.off.contains(at));
+    let on: Vec<HeadAt> = all.iter().filter(is_on).copied().collect();
     let known: Vec<(HeadAt, Statistics)> =
-        all.filter_map(|at| Some((at, statistics(page, at)?))).collect();
+        on.iter().filter_map(|at| Some((*at, statistics(page, *at)?))).collect();
     let most = |of: fn(&Statistics) -> f32| {
         known.iter().max_by(|a, b| of(&a.1).total_cmp(&of(&b.1))).copied()
     };
-    let (previous, p) = most(|s| s.previous)?;
-    let (far, f) = most(|s| s.distance)?;
-    let (sharp, s) = most(|s| -s.entropy)?;
-    let mut text = format!(
-        "In this run, on this sentence: {} looks most at the previous token (with {:.0}% of its weight; a \
-         head that spreads it evenly: {:.0}%). {} looks farthest back ({:.1} tokens; evenly: {:.1}). {} \
-         chooses most sharply (entropy {:.2}; evenly: {:.2}).",
-        name(previous),
-        100.0 * p.previous,
-        100.0 * alike.previous,
-        name(far),
-        f.distance,
-        alike.distance,
-        name(sharp),
-        s.entropy,
-        alike.entropy,
-    );
-    let costs: Vec<_> = known.iter().filter_map(|(at, _)| page.cost_of(*at)).collect();
-    if costs.len() == known.len() {
+    let previous = most(|s| s.previous).filter(|(_, s)| stands_out(s.previous, alike.previous));
+    let far = most(|s| s.distance).filter(|(_, s)| s.distance > FARTHER * alike.distance);
+    let sharp = most(|s| -s.entropy).filter(|(_, s)| s.entropy <= EVENLY * alike.entropy);
+    let said = [
+        previous.map(|(at, s)| {
+            format!(
+                "{} looks most at the previous token (with {:.0}% of its weight; a head that spreads it \
+                 evenly: {:.0}%).",
+                name(at),
+                100.0 * s.previous,
+                100.0 * alike.previous
+            )
+        }),
+        far.map(|(at, s)| {
+            format!(
+                "{} looks farthest back ({:.1} tokens; evenly: {:.1}).",
+                name(at),
+                s.distance,
+                alike.distance
+            )
+        }),
+        sharp.map(|(at, s)| {
+            format!(
+                "{} chooses most sharply (entropy {:.2}; evenly: {:.2}).",
+                name(at),
+                s.entropy,
+                alike.entropy
+            )
+        }),
+    ];
+    let said = said.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let whose = if on.len() == all.len() { "" } else { ", of the heads that are on" };
+    let mut text = match (known.is_empty(), said.is_empty()) {
+        (true, _) => "All heads are off.".to_owned(),
+        (_, true) => format!("In this run, on this sentence{whose}: no head stands out yet."),
+        _ => format!("In this run, on this sentence{whose}: {said}"),
+    };
+    let costs: Vec<_> = all.iter().filter_map(|at| page.cost_of(*at)).collect();
+    if costs.len() == all.len() {
         let dearest = costs.iter().max_by(|a, b| a.change.total_cmp(&b.change))?;
         let unsure = costs.iter().filter(|cost| !is_sure(cost)).count();
         text.push_str(&format!(

@@ -104,7 +104,10 @@ pub const SCRIPT: Script = Script {
             title: "A whole layer gone",
             text: "All heads of layer 1 are off. Those of layer 2 still look around, but no head below has \
                    gathered anything for them.\n\n\
-                   ! [Open the view “Numbers”](@numbers) to find each head’s cost. Do the four together cost as much as the sum? {together}",
+                   ! [Open the view “Numbers”](@numbers) to find each head’s cost. Do the four together cost as much \
+                   as the sum? Add up, then look below.\n\n\
+                   + The sum, and the four together\n\n\
+                   {together}",
             set: |link| {
                 link.view = "heads".into();
                 link.many_heads.switching = true;

@@ -53,7 +53,7 @@ impl Way {
 }
 
 /// How much is seen of what the token has not come to yet.
-const AHEAD: f64 = 0.16;
+const AHEAD: f64 = 0.35;
 /// How much is seen of numbers where the lines are what to look at.
 const BEHIND_LINES: f64 = 0.25;
 
@@ -74,6 +74,8 @@ const TURN: f64 = 16.0;
 /// Above the list of the next tokens: its name's letters, and where what comes back to the text begins.
 const LIST_NAME: f64 = 8.0;
 const ABOVE_LIST: f64 = 24.0;
+/// How far left of the text it goes down.
+const BESIDE_TEXT: f64 = 9.0;
 /// What the longest bar of that list stands for while no share is above a half.
 const HALF: &str = "50%";
 /// The widest of the bands from the values.
@@ -407,15 +409,18 @@ fn loop_back(pen: &mut Pen, scene: &Scene, way: Way) {
         return;
     };
     group(pen, way.has(Part::Next, scene));
-    // From above the list and its name.
-    let (from, to, y) = (next.x + 38.0, text.middle(), 9.0);
-    let (start, tip) = (scene.list - ABOVE_LIST, scene.top - 8.0);
+    // From above the list and its name, beside the text, and into the last row: a new token comes there.
+    let (from, to, y) = (next.x + 38.0, text.x - BESIDE_TEXT, 9.0);
+    let (start, last) = (scene.list - ABOVE_LIST, scene.middle(scene.shape.rows.saturating_sub(1)));
     let path = format!(
-        "M{from:.1} {start:.1}V{:.1}Q{from:.1} {y} {:.1} {y}H{:.1}Q{to:.1} {y} {to:.1} {:.1}V{tip:.1}m-4 -6l4 6l4 -6",
+        "M{from:.1} {start:.1}V{:.1}Q{from:.1} {y} {:.1} {y}H{:.1}Q{to:.1} {y} {to:.1} {:.1}V{:.1}Q{to:.1} {last:.1} {:.1} {last:.1}H{:.1}m-4 -4l4 4l-4 4",
         y + 8.0,
         from - 8.0,
         to + 8.0,
         y + 8.0,
+        last - 5.0,
+        to + 5.0,
+        text.x - 1.5,
     );
     pen.wire(Hue::Hidden, 1.5, &path);
     let words = "drawn, written after the text, read again";
@@ -536,7 +541,21 @@ fn parameters(pen: &mut Pen, scene: &Scene, pass: &Pass) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::scene::Shape, *};
+
+    #[test]
+    fn what_is_written_comes_back_to_the_last_row() {
+        let (positions, attention, feed_forward) = (true, true, true);
+        let (rows, width, blocks, heads, open, tinted) = (12, 64, 2, 4, 0, false);
+        let shape =
+            Shape { rows, width, blocks, heads, positions, attention, feed_forward, open, tinted };
+        let scene = Scene::new(shape, (1000.0, 600.0)).following(3);
+        let mut pen = Pen::new(FONT, Paint::page());
+        let reached = place_of(Stage::Next);
+        loop_back(&mut pen, &scene, Way { head: 0, row: 3, reached, lines: false });
+        assert!(pen.svg.contains(&format!(" {:.1}H", scene.middle(rows - 1))), "{}", pen.svg);
+        assert!(scene.column(Part::Tokens).is_some_and(|text| text.x > BESIDE_TEXT));
+    }
 
     #[test]
     fn names_keep_their_order_and_out_of_each_other() {

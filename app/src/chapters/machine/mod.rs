@@ -71,8 +71,9 @@ struct Page {
 /// So long what was drawn is on show beside the shares that it was drawn from.
 const HELD: Duration = Duration::from_secs(2);
 
-/// The rows that are read where the setting has no number: as many as can be told apart at a glance.
-const ROWS: u32 = 16;
+/// The rows that are read where the setting has no number: as many as can be told apart at a glance, and another
+/// number than a head of the usual model has, so that shapes such as [4, 12, 16] say which is which.
+const ROWS: u32 = 12;
 /// As many on a phone.
 const FEW_ROWS: u32 = 6;
 

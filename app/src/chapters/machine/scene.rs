@@ -174,6 +174,8 @@ pub struct Scene {
     bar_pitch: f64,
 }
 
+/// Left of the text: what is written comes back there.
+const MARGIN: f64 = 12.0;
 /// Width of the tokens, where each is a character and where they need not be.
 const TOKENS: f64 = 30.0;
 const LONG_TOKENS: f64 = 52.0;
@@ -190,7 +192,7 @@ const LEAST_PITCH: f64 = 12.0;
 const CLOSEST_PITCH: f64 = 7.0;
 /// From row to row where they scroll anyway.
 const SCROLLED_PITCH: f64 = 15.0;
-const MOST_PITCH: f64 = 34.0;
+const MOST_PITCH: f64 = 44.0;
 /// The largest room that a picture of 16 rows fills at its own size.
 const FILLED: (f64, f64) = (1500.0, 750.0);
 const TOP: f64 = 74.0;
@@ -268,14 +270,14 @@ impl Scene {
         let tight = ((width - more) / WIDE).min(1.0);
         let fixed: f64 = plan.iter().map(|step| step.fixed() * tight).sum();
         let units: f64 = plan.iter().map(|step| step.units()).sum();
-        let free = width - fixed - 2.0;
+        let free = width - fixed - MARGIN - 1.0;
         // The map's cells are squares, as far as the map leaves the others room for their names.
         let squares = (rows * pitch.min(26.0)).clamp(LEAST_MAP, (width - more) * 0.25);
         let map = (free - units * NAMED).clamp(LEAST_MAP, squares);
         let unit = (free - if shape.attention { map } else { 0.0 }) / units.max(1.0);
 
         let (mut columns, mut sums) = (Vec::new(), Vec::new());
-        let (mut x, mut panel) = (1.0, (0.0, 0.0));
+        let (mut x, mut panel) = (MARGIN, (0.0, 0.0));
         for step in plan {
             let wide = step.fixed() * tight + step.units() * unit;
             match step {

@@ -95,16 +95,22 @@ fn weights(seen: &Seen) -> Matrix {
     let at = seen.row as usize * length;
     let allowed = seen.allowed.get(at..at + length).unwrap_or_default();
     let count = allowed.iter().filter(|allowed| **allowed).count().max(1) as f32;
-    let looped: Vec<f32> = allowed.iter().map(|&a| f32::from(u8::from(a)) / count).collect();
+    let looped = vec![1.0 / count; allowed.len()];
+    let rows = [&[&looped[..]][..], &ways.map(|array| row(array, seen))].concat();
+    // Hatched as in the mask, where it blocks.
+    let open = |row: &[f32]| {
+        let cells = row.iter().zip(allowed);
+        cells.map(|(weight, &open)| if open { *weight } else { f32::NAN }).collect::<Vec<_>>()
+    };
     Matrix {
         row_axis: String::new(),
         column_axis: "looked at (key)".into(),
         rows: WAYS.map(String::from).to_vec(),
         columns: seen.tokens.clone(),
-        values: [&[&looped[..]][..], &ways.map(|array| row(array, seen))].concat().concat(),
+        values: rows.into_iter().flat_map(open).collect(),
         map: ValueMap::Probability,
         value_name: "weight".into(),
-        absent: String::new(),
+        absent: "blocked".into(),
     }
 }
 

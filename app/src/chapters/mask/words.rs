@@ -103,7 +103,7 @@ pub const SCRIPT: Script = Script {
                    [key](#mask-key key). A [causal mask](causal-mask) blocks what comes later: the hatched \
                    cells. There −∞ is added to the score before the [softmax](softmax), and the weight becomes \
                    exactly 0.\n\n\
-                   ! Press “Edit cells” and block a strong cell. What does its row guess now?\n\n\
+                   ! Press “Edit cells” and block {strong}. What does its row guess now?\n\n\
                    + Why does −∞ make exactly 0?\n\n\
                    Softmax raises e to the power of each score. The lower the score, the closer the result is to \
                    0. For a score of −∞ (minus infinity), it is exactly 0.",
@@ -162,7 +162,11 @@ pub const SCRIPT: Script = Script {
                    Two models train on the same text: the [loss](loss) is now {causal} with the causal mask and \
                    {unmasked} without. On [held-out](held-out) text the next character is kept out of sight. \
                    At [inference](inference) it is not even there, leaving nothing to copy.\n\n\
-                   ! Keep training: which model is ahead on held-out text? Then read what each writes.",
+                   ! Keep training: which model is ahead on held-out text? Then read what each writes.\n\n\
+                   + Why can held-out loss be below training loss?\n\n\
+                   In training, the causal model is also asked about the first characters of a stretch, when it \
+                   has read hardly anything. On held-out text it has always read 16 characters. And the training \
+                   loss is that of one batch, so it goes up and down.",
             set: |link| {
                 link.view = "trained".into();
                 (link.mask.model, link.mask.pattern.base) = (Trained::Unmasked, Preset::Full);

@@ -3,9 +3,9 @@
 use leptos::prelude::*;
 use unroll_protocol::study::norm::{Axis, Experiment, Layer, Statistics, Version, ask};
 
-use super::{SMOOTHED, is_of, smoothed};
+use super::{is_of, smoothed};
 use crate::{
-    course::{use_lab, use_right},
+    course::{SMOOTHED, use_lab, use_right},
     questions::use_answer,
     reactive::memo,
     store::Store,

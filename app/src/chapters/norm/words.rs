@@ -13,19 +13,19 @@ pub const SCRIPT: Script = Script {
     beats: &[
         Beat {
             title: "",
-            text: "A GPT is a stack of blocks, all built alike. In each, two layers keep the numbers in range by \
-                   [normalization](normalization): subtract a mean, divide by a spread. In 2015 Ioffe and Szegedy put \
-                   it inside deep networks, which were hard to train. But the mean of which numbers?\n\n\
-                   ! Press “Sweep”: x becomes y. How far does each reach?",
+            text: "When sums grow from layer to layer, tanh units stick near 1 or −1, and training stalls. \
+                   [Normalization](normalization) keeps sums in range: subtract a mean, divide by a spread. Ioffe and \
+                   Szegedy did so in 2015, and every layer of a GPT does it. But the mean of which numbers?\n\n\
+                   ! Press “Sweep”: x becomes y. Which reaches farther from 0?",
             set: |link| link.norm.row = 0,
             asks: &[],
         },
         Beat {
             title: "Does it help?",
-            text: "Three copies of a six-layer network learn to guess the next character. They start with the \
-                   same weights and see the same batches. One is plain. The others use one answer each: \
-                   BatchNorm or LayerNorm. Each point averages 20 losses; the foot of the page shows only the last.\n\n\
-                   ! Compare the curves: which falls behind?\n\n\
+            text: "Three copies of a six-layer network learn to guess the next character, with the same first \
+                   weights and batches. These weights are too large on purpose, so that training is hard. One copy is \
+                   plain. The others use one answer each: BatchNorm or LayerNorm.\n\n\
+                   ! At the last step, how far is the plain network behind?\n\n\
                    + How much did it help in 2015?\n\n\
                    One of Ioffe and Szegedy’s image models then reached the same accuracy in a fourteenth of \
                    the steps.",
@@ -38,11 +38,11 @@ pub const SCRIPT: Script = Script {
                    almost 0. It is **saturated**: hardly any [gradient](gradient) passes, and the weights \
                    nearer the input hardly learn.\n\n\
                    The histograms show the units’ outputs, their [activations](activation).\n\n\
-                   ! Find where the plain network’s outputs (“without”) pile up.\n\n\
+                   ! Where do the plain network’s outputs (“without”) pile up?\n\n\
                    + What pushes the sums so far from 0?\n\n\
                    Choosing the weights that a network starts with is called [initialization](initialization). \
-                   Here they are too large on purpose. It is like a microphone turned up too far: every sound \
-                   becomes the same roar.",
+                   Here they are too large, like a microphone turned up too far: every sound becomes the same \
+                   roar.",
             set: |link| link.view = "depth".into(),
             asks: &["norm-stuck"],
         },
@@ -51,7 +51,7 @@ pub const SCRIPT: Script = Script {
             text: "Each row is an example, and each column a **feature**: the sums [x](#x input) of one unit. \
                    BatchNorm subtracts a column’s mean μ over the [batch](batch) and divides by its \
                    [spread](standard-deviation) σ.\n\n\
-                   ! Press “Next mean” and watch [y](#y output) fill.\n\n\
+                   ! Press “Next mean”: how many cells of [y](#y output) does one mean fill?\n\n\
                    + Why should that help?\n\n\
                    While a network learns, each layer’s inputs shift, because the layers below it change. BatchNorm’s \
                    authors called this [internal covariate shift](internal-covariate-shift), and meant to reduce it. \
@@ -64,7 +64,7 @@ pub const SCRIPT: Script = Script {
             text: "In 2016 Ba, Kiros and Hinton gave the other answer: LayerNorm goes along a row. It needs no other \
                    example, so it works even with a batch of one. GPTs use this one. The x here is from \
                    LayerNorm’s network.\n\n\
-                   ! Press “Next mean” again: which way does the mean go now?",
+                   ! Press “All”, then a cell of y: whose numbers make up its μ?",
             set: |link| (link.norm.axis, link.norm.row, link.norm.sweep) = (Axis::Layer, 0, 5),
             asks: &[],
         },
@@ -72,7 +72,7 @@ pub const SCRIPT: Script = Script {
             title: "A batch couples its examples",
             text: "When an exam is graded on a curve, one brilliant student changes everyone’s grade. BatchNorm grades \
                    like that: all examples share each column’s mean and spread. Here example 2 is multiplied by 3.\n\n\
-                   ! [Press another row](>norm-input) instead, and see beside y how far each row moves.",
+                   ! Beside y: which other row moves most? [Press another row](>norm-input): is it still that one?",
             set: |_| {},
             asks: &["norm"],
         },
@@ -80,7 +80,7 @@ pub const SCRIPT: Script = Script {
             title: "LayerNorm does not couple them",
             text: "Now LayerNorm does the grading. Every row has a mean and a spread of its own, so the other rows \
                    move by exactly 0.\n\n\
-                   ! Look at the pressed row, too: it was multiplied by 3, yet its output hardly moves.",
+                   ! And the pressed row: how far does its output move, now that its x is 3 times as large?",
             set: |link| link.norm.axis = Axis::Layer,
             asks: &["norm-scale"],
         },
@@ -89,7 +89,7 @@ pub const SCRIPT: Script = Script {
             text: "Your answer should not depend on who else is asking, and there may be nobody else. So in training \
                    BatchNorm keeps a running average of each feature’s mean and variance, the spread squared. At \
                    [inference](inference) it uses these fixed numbers.\n\n\
-                   ! [Press a row](>norm-input): do the others still move?\n\n\
+                   ! Choose “In training”, then “At inference” again: which rows stop moving?\n\n\
                    + And what does LayerNorm do?\n\n\
                    It needs no fixed numbers: it works the same way in training and at inference. BatchNorm with its \
                    fixed numbers only scales and shifts each feature.",

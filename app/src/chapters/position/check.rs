@@ -6,10 +6,7 @@ use unroll_protocol::{
     study::position::{CountFrom, accuracy_series},
 };
 
-use super::{
-    Page,
-    compare::{LONGER, percent, share_of},
-};
+use super::{Page, compare::percent};
 use crate::{
     course::{use_lab, use_right},
     reactive::memo,
@@ -25,10 +22,8 @@ const ASKED: [(Positions, Positions, u32); 4] = [
 ];
 /// Shares nearer to each other than this are called alike.
 const ALIKE: f32 = 0.1;
-/// Shares nearer to each other than this have no first.
-const CLOSE: f32 = 0.03;
 /// Before this step the models may still be guessing.
-const EARLY: u32 = 200;
+pub const EARLY: u32 = 200;
 
 pub fn check(page: Page) -> AnyView {
     let round = RwSignal::new(0usize);
@@ -93,45 +88,6 @@ pub fn check(page: Page) -> AnyView {
     view! {
         <CheckYourself id="position" question options answer explain too_early on_right=use_right("position")
             on_another=Callback::new(move |()| round.update(|round| *round += 1))/>
-    }
-    .into_any()
-}
-
-/// Who goes furthest beyond what was trained; learned positions can't take part.
-pub fn longest() -> AnyView {
-    let lab = use_lab();
-    let of = || Positions::ALL.iter().copied().filter(|of| *of != Positions::Learned);
-    let shares =
-        memo(move || of().map(|of| share_of(lab, of, LONGER)).collect::<Option<Vec<f32>>>());
-    // Which is ahead, if one clearly is.
-    let ahead = memo(move || {
-        let shares = shares.get().filter(|_| lab.step.get() >= EARLY)?;
-        let best = (0..shares.len()).max_by(|a, b| shares[*a].total_cmp(&shares[*b]))?;
-        let near = |(at, share): (usize, &f32)| at != best && shares[best] - share < CLOSE;
-        (!shares.iter().enumerate().any(near)).then_some(best)
-    });
-    let question = format!(
-        "At {LONGER} symbols the learned table can’t answer. Which of the others gets the most right there, as \
-         trained so far?"
-    );
-    let too_early = Signal::derive(move || match ahead.get() {
-        Some(_) => None,
-        None if lab.step.get() < EARLY => {
-            Some(format!("Train to step {EARLY} first: so far the models are only beginning."))
-        }
-        None => Some(format!(
-            "Train some more first: at {LONGER} symbols no model is clearly ahead so far."
-        )),
-    });
-    let explain = Signal::derive(move || {
-        let shares = shares.get().unwrap_or_default();
-        let each = of().zip(shares).map(|(of, share)| format!("{} {}", of.label(), percent(share)));
-        format!("Right at {LONGER} symbols: {}.", each.collect::<Vec<_>>().join(", "))
-    });
-    view! {
-        <CheckYourself id="position-longest" question=Signal::stored(question)
-            options=Signal::stored(of().map(|of| of.label().to_owned()).collect::<Vec<_>>()) answer=ahead explain too_early
-            on_right=use_right("position-longest")/>
     }
     .into_any()
 }

@@ -9,7 +9,7 @@ use unroll_protocol::{
     },
 };
 
-use super::{Page, look, reading::use_reading};
+use super::{Page, check::EARLY, look, reading::use_reading};
 use crate::{
     controls::ViewSwitch,
     course::{Lab, use_lab},
@@ -96,12 +96,15 @@ fn table(page: Page) -> AnyView {
         (measured_at(), shares.collect::<Vec<_>>())
     });
     let step = memo(move || measured.with(|measured| measured.0));
+    let lab = use_lab();
+    let is_early = memo(move || lab.shown() < EARLY);
     let row = move |(place, &positions): (usize, &'static Positions)| {
         let id = positions.id();
-        let of_model = move |of: fn(&ModelReading) -> AnyView| {
+        let of_model = move || {
             reading.with(|reading| {
                 let models = &reading.as_ref()?.models;
-                models.iter().find(|model| model.positions == positions).map(of)
+                let model = models.iter().find(|model| model.positions == positions)?;
+                Some(swapped(model, is_early.get()))
             })
         };
         let bar = move |column: usize| {
@@ -121,7 +124,12 @@ fn table(page: Page) -> AnyView {
                     None if ended => {
                         view! { <span class="hint" data-testid=name>"no rows"</span> }.into_any()
                     }
-                    None => view! { <span class="hint" data-testid=name></span> }.into_any(),
+                    // As high as what will stand there.
+                    None => view! {
+                        <span class="position-bar" aria-hidden="true"></span>
+                        <span class="hint" data-testid=name>"…"</span>
+                    }
+                    .into_any(),
                 }
             }
         };
@@ -137,7 +145,7 @@ fn table(page: Page) -> AnyView {
                 </th>
                 <td>{bar(0)}</td>
                 <td>{bar(1)}</td>
-                <td data-testid=format!("position-swap-{id}")>{move || of_model(swapped)}</td>
+                <td data-testid=format!("position-swap-{id}")>{of_model}</td>
             </tr>
         }
     };
@@ -204,11 +212,15 @@ fn all_shares() -> Matrix {
 }
 
 /// How far the logits moved, or why that can't be said.
-fn swapped(model: &ModelReading) -> AnyView {
+fn swapped(model: &ModelReading, is_early: bool) -> AnyView {
     let moved = f64::from(model.swapped);
     match &model.refusal {
         Some(_) => view! { <span class="hint">"can’t read it"</span> }.into_any(),
-        // Sums in another order round differently; an untrained model moves hardly more.
+        // An untrained model moves hardly more than rounding: what stays is told of trained ones alone.
+        None if moved < 1e-4 && is_early => {
+            view! { <span class="hint" data-value=moved.to_string()>"too early"</span> }.into_any()
+        }
+        // Sums in another order round differently.
         None if moved < 1e-4 => {
             view! { <span data-value=moved.to_string()>"stay"</span> }.into_any()
         }
@@ -248,7 +260,7 @@ pub fn curves(page: Page) -> AnyView {
     });
     view! {
         <LinesFigure name="position-curves" title=format!("Same seed, same batches: right at {LONGEST} symbols") lines
-            provenance=page.provenance hint="The first measurement comes with the first step."/>
+            provenance=page.provenance hint="Measured from step 1 on."/>
     }
     .into_any()
 }
@@ -301,7 +313,7 @@ pub fn longer(page: Page) -> AnyView {
         <div class="view-fill">
             {switch()}
             <LinesFigure name="position-lengths" title="Right, by length; trained up to the mark" lines marker on_pick
-                provenance=page.provenance hint="The first measurement comes with the first step."/>
+                provenance=page.provenance hint="Measured from step 1 on."/>
             <p class="view-note" data-testid="position-learned-ends">
                 "Learned positions stop at "{LONGEST}" symbols: beyond that, they have no row, and no answer to \
                  measure. Click a length to read such a sequence."

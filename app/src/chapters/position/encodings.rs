@@ -54,7 +54,7 @@ fn heatmap(page: Page, asked: Answered<Encoding>) -> AnyView {
     let title = Signal::derive(move || {
         match page.encoding.get() {
             Positions::None => "Nothing is added to any embedding",
-            Positions::Integer => "Integer: what is added to the embedding",
+            Positions::Integer => "Integer: what is added to the embedding, all in dimension 0",
             Positions::Sinusoidal => "Sinusoidal: what is added to the embedding",
             Positions::Learned => "Learned: what is added to the embedding, as trained so far",
             Positions::Rotary => "Rotary: the angle by which each pair of a query or key is turned",
@@ -62,8 +62,13 @@ fn heatmap(page: Page, asked: Answered<Encoding>) -> AnyView {
         }
         .to_owned()
     });
-    let row =
-        Signal::derive(move || page.settings.with(|s| (s.at < DRAWN).then_some(s.at as usize)));
+    // The position that the clock beside it shows.
+    let row = Signal::derive(move || {
+        page.settings.with(|s| {
+            let is_read = s.encoding == Positions::Sinusoidal && s.at < DRAWN;
+            is_read.then_some(s.at as usize)
+        })
+    });
     let on_pick = Callback::new(move |(row, column): (usize, usize)| {
         let paired = match page.encoding.get_untracked() {
             Positions::Sinusoidal | Positions::Learned => Some(column / 2),
@@ -101,6 +106,8 @@ fn drawn(encoding: &Encoding) -> Matrix {
     let limit = match positions {
         Positions::None | Positions::Sinusoidal => 1.0,
         Positions::Rotary => core::f32::consts::PI,
+        // Its largest number is a position.
+        Positions::Integer => most.max(1.0),
         _ => round_up(most.max(1e-3)),
     };
     let first = if positions == Positions::Alibi { 1 } else { 0 };

@@ -137,10 +137,7 @@ fn PositionChapter() -> impl IntoView {
             script=&words::SCRIPT
             further
             live=lives()
-            asks=vec![
-                ("position-longest", ViewFn::from(check::longest)),
-                ("position", ViewFn::from(move || check::check(page))),
-            ]
+            asks=vec![("position", ViewFn::from(move || check::check(page)))]
             more=words::more
             views=vec![
                 // The task first: what the encodings are for.

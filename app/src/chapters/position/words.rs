@@ -106,14 +106,14 @@ pub const SCRIPT: Script = Script {
                 (link.position.encoding, link.position.length) = (Positions::Learned, 12);
                 link.view = "encoding".into();
             },
-            asks: &["position-longest"],
+            asks: &["position-rows"],
         },
         Beat {
             title: "Only the distance",
             text: "@ figure-position-scores\n\n\
                    Rotary encoding turns [queries](query) and [keys](key) by their positions, so the score of \
-                   two symbols depends only on their distance. ALiBi lowers a score with each step \
-                   of distance. Here the models count from the end instead.\n\n\
+                   two symbols depends only on their distance. ALiBi only lets scores fade with \
+                   distance: it can’t pick “exactly 3 back.” Here the models count from the end.\n\n\
                    ! Look along a diagonal: are the scores the same? Then train: [which models learn it](@models)?\n\n\
                    + Why only the distance?\n\n\
                    Does a word matter because it is word number 412, or because it came right before? Rotary and \
@@ -245,6 +245,27 @@ pub const SCRIPT: Script = Script {
                 ),
             ],
             right: 0,
+        },
+        Quiz {
+            id: "position-rows",
+            kind: Kind::Explain,
+            asks: "Give the table 16 rows, but train on at most 8 symbols as before. What is in row 12 then?",
+            options: &[
+                (
+                    "It goes on with the pattern of the rows before.",
+                    "A sine does that, because it is computed. A table has no rule that leads from one row to the \
+                     next.",
+                ),
+                (
+                    "Nearly the same as in row 8.",
+                    "Nothing ties a row to its neighbors. Each learns only from sequences that reach it.",
+                ),
+                (
+                    "Random numbers, much as at the start.",
+                    "No sequence reaches this row, so no example ever teaches it anything.",
+                ),
+            ],
+            right: 2,
         },
         Quiz {
             id: "position-offset",

@@ -89,18 +89,22 @@ impl Page {
     }
 }
 
-/// The key that tells most of a query, which may lie beyond the last: a letter with a large share, but not the
-/// row's largest, which softmax turns into e⁰. In training the one from `before` stays while its share is near that.
+/// The key that tells most of a query, which may lie beyond the last: another letter with a large share, but not
+/// the row's largest, which softmax turns into e⁰. In training the one from `before` stays while its share is near
+/// that.
 fn telling(head: &Head, query: usize, before: Option<usize>) -> Option<usize> {
     let last = head.tokens.len().checked_sub(1)?;
-    let row = head.weights.block(&[query.min(last)])?;
+    let query = query.min(last);
+    let row = head.weights.block(&[query])?;
+    let is_itself = |key: usize| head.memory == Memory::Own && key == query;
     let order = largest(row, row.len());
     let most = order.first()?.0;
     let is_letter = |key: usize| {
         let token = head.memory_tokens.get(key);
         token.is_some_and(|token| token.chars().all(char::is_alphabetic))
     };
-    let mut letters = order.iter().skip(1).filter(|(key, share)| *share > 0.0 && is_letter(*key));
+    let tells = |key: usize| is_letter(key) && !is_itself(key);
+    let mut letters = order.iter().skip(1).filter(|(key, share)| *share > 0.0 && tells(*key));
     let Some(first) = letters.next() else { return Some(most) };
     let stays = letters.find(|(key, share)| before == Some(*key) && *share > 0.5 * first.1);
     Some(stays.unwrap_or(first).0)

@@ -18,7 +18,11 @@ pub const SCRIPT: Script = Script {
                    others built the **transformer**: attention works alone, so no step waits. Here each character \
                    of your sentence is a token. It looks at itself and those before it: the stronger the color, \
                    the more it takes.\n\n\
-                   ! [Click another cell](>qkv-weights-cells): how is its share made?",
+                   ! [Click another cell](>qkv-weights-cells): how is its share made?\n\n\
+                   + What are layer, head and causal mask?\n\n\
+                   This model has two layers, and in each two attentions side by side, called heads. You look at \
+                   one of the four. The causal mask lets a token look only at itself and those before it. The \
+                   next two chapters are about masks and heads.",
             set: |_| {},
             asks: &[],
         },
@@ -97,7 +101,8 @@ pub const SCRIPT: Script = Script {
             title: "One step of T² work",
             text: "A recurrent layer takes T steps, each waiting for the last. Attention waits for nothing, but \
                    makes T × T scores. Here one core computes them one after another, and that takes time. On a GPU \
-                   (graphics chip) they run at once; recurrent steps can’t.\n\n\
+                   (graphics chip) they run at once, while recurrent steps still wait: there attention trains \
+                   faster.\n\n\
                    ! {steady} {slower}\n\n\
                    + Which one is slower here, and why?\n\n\
                    {cost} A GPU is the chip that most models train on. It does thousands of sums at a time, and \
@@ -215,9 +220,9 @@ pub const SCRIPT: Script = Script {
                     "They always do. One is then near 1, and all the others are near 0.",
                 ),
                 (
-                    "A small change in the scores then changes almost nothing, so hardly any gradient gets through.",
-                    "Where softmax is flat, its slope is near 0. At the start of training this keeps queries and \
-                     keys from learning. “All widths” shows it.",
+                    "A small change in the scores then changes little, so less gradient gets through.",
+                    "Where one weight is near 1, softmax is flat, and its slope is near 0. At the start of \
+                     training this slows queries and keys down. “All widths” shows the slope’s size.",
                 ),
                 (
                     "Looking at one key is always wrong.",

@@ -35,7 +35,7 @@ pub const SCRIPT: Script = Script {
             text: "Imagine reading with one small index card as your only memory. At each [character](#input \
                    input) you rewrite it, and it must hold all that you’ll need later. The network’s card is its \
                    [state](#state hidden), {units} numbers.\n\n\
-                   ! Follow the loop: the state that leaves the cell comes back in at the next step.\n\n\
+                   ! Follow the loop: where does the state go after each character?\n\n\
                    + What do W, U and V do?\n\n\
                    The character comes in through a matrix, a table of numbers called [W](#w weight), and the \
                    previous state through another, [U](#u weight). Together they make the new state, from which a \
@@ -79,7 +79,7 @@ pub const SCRIPT: Script = Script {
             text: "Each number of the state, a [unit](unit), comes from one sum. Add up the weight for the \
                    character, each unit of the previous state times its weight, and a [bias](bias). Then \
                    [tanh](tanh) squeezes the sum to between −1 and 1.\n\n\
-                   ! Follow the bars: each begins where the one above it ended.\n\n\
+                   ! Each bar begins where the one above it ended. Which term moves the sum most?\n\n\
                    + Which weights are these?\n\n\
                    They are one row of W and one row of U. From its row of W, the unit takes the weight for the \
                    character. From its row of U, it takes a weight for each unit of the previous state. The bias \
@@ -96,7 +96,7 @@ pub const SCRIPT: Script = Script {
             title: "Change one character",
             text: "At t = {edit} the network now reads a different character. Under each column, Δ says how far \
                    its state has moved. How soon Δ fades hints at how long the network remembers one character.\n\n\
-                   ! Follow Δ to the right. Then click any character and type another.",
+                   ! After how many characters is Δ below 0.1? Then click any character and type another.",
             set: |link| {
                 link.rnn.columns = 64;
                 link.rnn.edit = 5;
@@ -105,16 +105,17 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "Thrown off",
-            text: "To write, the network draws a character, then reads it. An LSTM, from a later \
-                   chapter, writes too. At place {odd}, an odd character is forced on both. From there, each reads \
-                   its changed text. The random numbers stay the same, so this one character caused all that is \
-                   underlined.\n\n\
-                   ! Does the underline ever stop?\n\n\
+            text: "To write, the network draws a character, then reads it. So does an LSTM, a recurrent network with \
+                   gates, which a later chapter explains. At place {odd}, one odd character is forced on both. It \
+                   alone caused all that is underlined.\n\n\
+                   ! Which network recovers sooner? One text may be chance: [“Recovery”](@recovery) measures it on \
+                   many.\n\n\
                    + What becomes of a mistake?\n\n\
                    Whatever the network writes becomes its past, mistakes included. A model that reads its own \
-                   output is called [autoregressive](autoregressive).\n\n\
-                   The LSTM trains beside this network. One text may be chance, but the [view “Recovery”](@recovery) measures on \
-                   many [held-out](held-out) texts which of the two recovers sooner. Pause training first.",
+                   output is called [autoregressive](autoregressive). With and without the odd character, the \
+                   random numbers are the same.\n\n\
+                   The LSTM trains beside this network. “Recovery” measures both on [held-out](held-out) texts, while \
+                   training rests.",
             set: |link| {
                 link.view = "writing".into();
                 link.rnn.odd = 20;

@@ -9,8 +9,9 @@ use unroll_protocol::{
 
 use super::{Page, panels::by_length};
 use crate::{
+    controls::grouped,
     course::{use_lab, use_right},
-    figures::probability,
+    figures::{percent, probability},
     questions::use_answer,
     reactive::memo,
     teaching::CheckYourself,
@@ -100,8 +101,9 @@ pub fn half(page: Page) -> AnyView {
             let at =
                 if bin.0 == bin.1 { bin.0.to_string() } else { format!("{} to {}", bin.0, bin.1) };
             format!(
-                "At a length of {at}, {:.0}% are correct. The next step shows all lengths.",
-                100.0 * share
+                "After {} steps, {} are correct at a length of {at}. The next step shows all lengths.",
+                grouped(lab.shown().into()),
+                percent(share, 0)
             )
         }
         None => "At least half are correct at every length measured.".to_owned(),
@@ -110,7 +112,8 @@ pub fn half(page: Page) -> AnyView {
         let early = "Train some more first: so far, fewer than half of the answers are right at every length.";
         is_early.get().then(|| early.to_owned())
     });
-    let question = "As sources get longer, where do right answers first drop below half?";
+    let question = "Type sources of different lengths above the figure. As the model is now, where do right \
+                    answers first drop below half?";
     view! {
         <CheckYourself id="seq2seq-half" question=Signal::stored(question.to_owned()) options answer explain too_early
             on_right=use_right("seq2seq-half")/>

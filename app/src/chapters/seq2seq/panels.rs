@@ -170,10 +170,11 @@ pub fn lengths(page: Page) -> AnyView {
             }
             Lines {
                 x_label: "source length".to_owned(),
-                y_label: "share correct to the last character".to_owned(),
+                y_label: "correct to the last character".to_owned(),
                 series,
                 references: vec![Reference { name: "all".to_owned(), y: 1.0 }],
                 y_range: Some((0.0, 1.0)),
+                is_share: true,
                 x_range: bins
                     .first()
                     .zip(bins.last())

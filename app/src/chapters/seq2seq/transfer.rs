@@ -216,6 +216,12 @@ pub fn TransferFigure(
                         <canvas class="transfer-part" node_ref=canvases[2] aria-hidden="true"></canvas>
                         {move || (0..steps.get()).map(|c| state(1, c)).collect_view()}
                     </div>
+                    // What is written is what the decoder is given next.
+                    <div class="transfer-backs" aria-hidden="true">
+                        {move || (1..steps.get()).map(|column| view! {
+                            <i class:is-fed=move || column < shown.get() style=format!("grid-column:{}", column + 1)></i>
+                        }).collect_view()}
+                    </div>
                     <div class="transfer-row transfer-left" data-testid="transfer-source">
                         {move || (0..length.get()).map(source_cell).collect_view()}
                     </div>

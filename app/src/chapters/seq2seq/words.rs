@@ -152,11 +152,10 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Read all, then write",
             text: "The [encoder](encoder) reads the source, one character per step. Only then does the \
-                   [decoder](decoder) write, until it writes *end*, so the answer may be longer or shorter than the \
-                   source.\n\n\
-                   At every step the decoder is given the encoder’s last state, [c](#seq2seq-c hidden), and the character it \
+                   [decoder](decoder) write, until it writes *end*: its answer may be longer or shorter.\n\n\
+                   At every step it is given the encoder’s last state, [c](#seq2seq-c hidden), and the character it \
                    wrote before.\n\n\
-                   ! Press “Write one more” to follow along.\n\n\
+                   ! Press “Write one more”: where does a written character go next?\n\n\
                    + What if it guesses wrong in training?\n\n\
                    In training, the decoder’s next input is always the right character, even if it guessed wrong. This \
                    is [teacher forcing](teacher-forcing).",
@@ -195,8 +194,8 @@ pub const SCRIPT: Script = Script {
             title: "A narrower neck",
             text: "If the neck is the trouble, a narrower one should make it worse. Here the vector has only {hidden} \
                    numbers.\n\n\
-                   ! Press Train: at which lengths does the curve rise?\n\n\
-                   To see 32 numbers beside 8, add a twin:\n\n\
+                   ! Add a twin with 32 numbers, then press Train: from which length on does the narrow one fall \
+                   behind?\n\n\
                    {wider}",
             set: |link| {
                 alone(link, WIDER);
@@ -261,13 +260,12 @@ pub const SCRIPT: Script = Script {
     ],
     tries: &[
         Trial {
-            text: "Two models train side by side: one with 32 numbers, and one, its twin, with 8. Press Train. At \
-                   which length does each curve fall?",
-            label: "32 and 8 numbers",
-            id: "seq2seq-narrow",
+            text: "Now no string in training is longer than 5 letters. Train, and look to the right of the mark: has \
+                   the model learned to reverse, or only to reverse up to 5?",
+            label: "Short strings only",
+            id: "seq2seq-short",
             set: |link| {
-                link.seq2seq.hidden = 32;
-                link.twin = "seq2seq-hidden:8".to_owned();
+                link.seq2seq.longest = 5;
                 link.view = "lengths".to_owned();
             },
             sentence: None,
@@ -281,11 +279,14 @@ pub const SCRIPT: Script = Script {
             sentence: None,
         },
         Trial {
-            text: "Two models learn to copy. One reads the source from its end, so that what is written first was \
-                   read last. Its twin reads from the start. Guess which curve will be higher, then press Train.",
-            label: "From the end, from the start",
-            id: "seq2seq-backwards",
-            set: from_both_ends,
+            text: "Here the decoder writes from every state on the way, as if the source ended there. After how many \
+                   letters is its answer wrong for the first time? Train, and look again.",
+            label: "What the state holds on the way",
+            id: "seq2seq-way",
+            set: |link| {
+                link.seq2seq.example = 2;
+                link.view = "states".to_owned();
+            },
             sentence: None,
         },
         Trial {
@@ -293,7 +294,10 @@ pub const SCRIPT: Script = Script {
                    here. Does accuracy still fall with length?",
             label: "Dates",
             id: "seq2seq-dates",
-            set: |link| link.seq2seq.task = PairTask::Dates,
+            set: |link| {
+                link.seq2seq.task = PairTask::Dates;
+                link.view = "lengths".to_owned();
+            },
             sentence: None,
         },
         Trial {

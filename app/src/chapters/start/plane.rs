@@ -53,6 +53,7 @@ impl Plane {
             &format!("M{left:.1} {y:.1}h{width:.1}M{x:.1} {top:.1}v{height:.1}"),
         );
         labels.line((left, y), (left + width, y));
+        labels.line((x, top), (x, top + height));
         // On every line where there is room for that, else on the last. What is said of a walk stands
         // beside the upright axis, too.
         let small = (pen.font * 0.85).max(12.0);
@@ -156,6 +157,14 @@ impl Plane {
                     ((right - 14.0, y), Anchor::End),
                     ((left + 14.0, y), Anchor::Start),
                 ]);
+            }
+            // A walk that is shorter than its words has them where it began.
+            if up_first {
+                let base = corner.1 + 0.35 * font;
+                places.push(match x < 0.0 {
+                    true => ((right + close, base), Anchor::Start),
+                    false => ((left - close, base), Anchor::End),
+                });
             }
             labels.write(pen, (hue, false), &places, &format!("{} across", trimmed(x)));
         }

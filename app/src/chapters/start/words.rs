@@ -50,8 +50,8 @@ pub const SCRIPT: Script = Script {
             text: "This time, multiply place by place and add up the results. This is the **dot product**, or [inner \
                    product](inner-product): {dot} now. It says how much two lists agree, though longer arrows count \
                    for more.\n\n\
-                   ! [Turn b](>arrows-picture) away from a: the dot product is 0 at a right angle, and negative \
-                   beyond it.\n\n\
+                   ! [Turn b](>arrows-picture) away from a: at which angle is the dot product 0, and what is it \
+                   beyond?\n\n\
                    + What is the broad band?\n\n\
                    It is the shadow that b drops straight onto the line of a. Multiply its length by the length of a, \
                    and you have the dot product, with a minus sign if the shadow points away from a.\n\n\
@@ -73,7 +73,7 @@ pub const SCRIPT: Script = Script {
             text: "A model scores each letter that may follow “th.” [Softmax](softmax) turns the scores into \
                    shares of one whole, the [probabilities](probability). It raises a fixed number, about 2.72, \
                    to the power of each score, and divides each result by their sum.\n\n\
-                   ! [Pull up the score](>shares-picture) of “a”: its share is {share} now.\n\n\
+                   ! “a” has {share} now. [Pull up its score](>shares-picture): what do the others do?\n\n\
                    + Why not keep the scores?\n\n\
                    A score can be any number. To pick a letter at random, we need each letter’s share of one \
                    whole. If you pull one score up, its share grows while all the others shrink.",
@@ -85,8 +85,9 @@ pub const SCRIPT: Script = Script {
             text: "The **slope** says how fast the error, drawn here as height, rises if you turn a weight up a \
                    little. The slopes of all weights are the [gradient](gradient). Nudge w by h, and divide the rise \
                    by h.\n\n\
-                   ! [Make h smaller](>slope-picture) and smaller: the result approaches the slope, which is 2w on \
-                   this curve.",
+                   ! [Make h smaller](>slope-picture) and smaller: which number does the result approach?\n\n\
+                   + Which number is it?\n\n\
+                   The slope at w. On this curve it is 2w, at every w.",
             set: |link| link.view = "slope".into(),
             asks: &[],
         },
@@ -95,7 +96,7 @@ pub const SCRIPT: Script = Script {
             text: "A model is a chain in which each link feeds the next. Here each link is a straight line, which \
                    multiplies a nudge by its slope. So the chain’s slope is the product of all slopes: the **chain \
                    rule**.\n\n\
-                   ! [Drag a dot](>chain-picture): a nudge of 1 now comes out as {chain}.\n\n\
+                   ! A nudge of 1 comes out as {chain}. [Drag the dots](>chain-picture): when does it grow?\n\n\
                    + How does training use this?\n\n\
                    Training works out these products from the end back to the start, which is called \
                    [backpropagation](backpropagation).",
@@ -105,7 +106,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "One step downhill",
             text: "The height here is the [loss](loss), the error of a model with a single weight w. To go down, step \
-                   against the slope. A step is the slope times a small number, the [learning rate](learning-rate).\n\n\
+                   against the slope. A step is the slope times a small number, the [learning rate](learning-rate). \
+                   This is **gradient descent**.\n\n\
                    ! Press “One step” a few times: where are the steps long?\n\n\
                    + Where does this method come from?\n\n\
                    In 1847 Augustin-Louis Cauchy described it. Think of a walker in fog, who can’t see the whole \

@@ -41,7 +41,7 @@ pub fn Tokens(shown: Shown) -> impl IntoView {
     }
     };
     let about_accent = memo(move || shown.store.link.with(|link| link.idea == ACCENT));
-    // The beats between are about characters and bytes.
+    // The beats between are about characters and bytes, and have no merges to press.
     let merges_first =
         memo(move || shown.store.link.with(|link| !(1..=ACCENT).contains(&link.idea)));
     // What is added stands at the sentence's end, on a phone out of sight.
@@ -70,7 +70,7 @@ pub fn Tokens(shown: Shown) -> impl IntoView {
             provenance=use_provenance()>
             <Decoded shown/>
         </LevelsFigure>
-        <Merging shown/>
+        <Show when=move || merges_first.get()><Merging shown/></Show>
         {row}
     }
     .into_any()

@@ -84,10 +84,10 @@ pub fn Window(shown: Shown) -> impl IntoView {
         <WindowFigure window tinted provenance=use_provenance()
             on_move=Callback::new(move |at| shown.set(|settings| settings.at = at))/>
         <p class="view-note">
-            "Drag the window. At every token in it the question is: what comes next? So a window of T \
-             tokens holds T examples. This small model reads only the "
-            <Sym part="last" role=Hue::Input>"last token"</Sym>" that it is given. The next chapter’s \
-             table also reads only one. From the chapter “One cell, again and again” on, models read all of them."
+            "The surprise −ln p (ln: natural logarithm) is 0 where p is 1, and grows by 0.69 each time p is halved. \
+             Drag the window: a window of T tokens holds T examples. This small model reads only the "
+            <Sym part="last" role=Hue::Input>"last token"</Sym>" that it is given. From the chapter “One cell, \
+             again and again” on, models read all of them."
         </p>
     }
     .into_any()

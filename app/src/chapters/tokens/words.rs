@@ -97,8 +97,9 @@ pub const SCRIPT: Script = Script {
                    **target**. The text has the answer. What the model may look at is its [context](context).\n\n\
                    ! [Slide the window](>window-slider): each of its {window} tokens makes one example.\n\n\
                    + What does the last column say?\n\n\
-                   It says how much the target surprised the model: the less probable the model found it, the larger \
-                   the number. The average over many windows is the [loss](loss), at the bottom of the page.",
+                   It says how much the target surprised the model. The natural logarithm, ln, makes −ln p 0 where p \
+                   is 1, and 0.69 larger each time p is halved. The average over many windows is the [loss](loss), at \
+                   the bottom of the page.",
             set: |link| {
                 link.tokens.at = 30;
                 link.view = "window".into();
@@ -110,7 +111,7 @@ pub const SCRIPT: Script = Script {
             text: "How [probable](probability) is a sentence? Multiply the probability of its first token by that \
                    of the second given the first, and so on: the **chain rule of probability**. A \
                    [language model](language-model) gives each factor: here, one that reads byte pairs.\n\n\
-                   ! Point at each card: the product falls. Press Train: which factors grow, which shrink?\n\n\
+                   ! Point at each card: the product falls. Press “Replay”: which factors grow, which shrink?\n\n\
                    + Why an end token, and why logarithms?\n\n\
                    Nobody knows in advance how long a sentence will be, so the model must also say when it stops: the \
                    last factor belongs to the **end token**.\n\n\

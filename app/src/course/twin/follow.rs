@@ -66,6 +66,8 @@ pub fn follow_link(leader: Leader, twin: Store) {
     effect_with_last(move |before: Option<()>| {
         store.rewritten.track();
         if before.is_some() {
+            twin.opening.set(store.opening.get_untracked());
+            twin.throws.set(store.throws.get_untracked());
             twin.write_again();
         }
     });

@@ -1,7 +1,10 @@
 //! What a cell of the figure says, and which cells have to do with each other.
 
 use super::{At, Columns, Content, Row, data::direction};
-use crate::figures::token::{mark, spoken};
+use crate::figures::{
+    decimals,
+    token::{mark, spoken},
+};
 
 /// What one cell shows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -146,11 +149,12 @@ pub fn sentence(columns: &Columns, read: Option<At>, editing: bool) -> String {
             let unit = unit.unwrap_or(0).min(state.len().saturating_sub(1));
             let value = state.get(unit).copied().unwrap_or(f32::NAN);
             format!(
-                "{}, {} state at {place}, unit {} of {}: {value}. It has read positions {reach}.{change}",
+                "{}, {} state at {place}, unit {} of {}: {}. It has read positions {reach}.{change}",
                 row.reader.name(),
                 direction(*backward),
                 unit + 1,
                 state.len(),
+                decimals(value, 3),
             )
         }
         Content::Answers(answers) => match answers.get(column).and_then(Option::as_ref) {

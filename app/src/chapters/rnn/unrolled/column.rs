@@ -11,7 +11,7 @@ use super::{
     layout::{Layout, Places},
 };
 use crate::{
-    figures::{Hue, motion::is_still, token},
+    figures::{Hue, motion::is_still, percent, token},
     reactive::memo,
 };
 
@@ -299,6 +299,9 @@ fn is_word(class: &str) -> bool {
 const WORDS: f64 = 96.0;
 /// Share of a column that has room to spare: its bars stand over the strip's middle.
 const CENTERED: f64 = 0.76;
+/// Where each bar has its number beside it and the list the whole column; and the number's room, in letters.
+const NUMBERED: f64 = 100.0;
+const NUMBER: f64 = 2.7;
 
 /// The likeliest outputs as bars, the likeliest on top, right under the truth that it is compared with,
 /// or where many columns are drawn the likeliest alone; then the loss.
@@ -306,12 +309,14 @@ const CENTERED: f64 = 0.76;
 fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
     let output = memo(move || face.with(|f| f.output.clone().unwrap_or_default()));
     let words = memo(move || output.with(|o| o.bars.iter().any(|(name, _)| is_word(name))));
+    let numbered =
+        memo(move || !words.get() && layout.with(|l| !l.one_guess && l.column >= NUMBERED));
     // Words stand where only the last step is read out, and reach over those before.
     let width = memo(move || {
         let l = layout.get();
         match words.get() {
             true => l.column.max(WORDS),
-            false if l.is_roomy() => CENTERED * l.column,
+            false if l.is_roomy() && !numbered.get() => CENTERED * l.column,
             false => l.column,
         }
     });
@@ -337,7 +342,8 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
         if heads() < 2 {
             return String::new();
         }
-        output.with(|o| o.loss().map_or_else(String::new, |loss| fitted(loss, &layout.get())))
+        // The text ends: nothing comes that the guess could be compared with.
+        output.with(|o| o.loss().map_or_else(|| "–".to_owned(), |loss| fitted(loss, &layout.get())))
     };
     let row = move |i: usize| layout.with(|l| l.bars_y + l.bar_height * i as f64);
     let shown = move |i: usize| i < layout.get().bars;
@@ -345,6 +351,11 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
     let under = memo(move || words.get() || layout.get().is_tight());
     let told_size = move || format!("{}px", layout.get().told_size);
     let start = move || if under.get() { 3.0 } else { 1.3 * layout.get().text };
+    // What a probability of 1 would be as long as.
+    let reach = move || {
+        let number = if numbered.get() { NUMBER * layout.get().text } else { 0.0 };
+        width.get() - start() - 4.0 - number
+    };
     let thick = move || layout.with(|l| (l.bar_height - l.text - 2.0).clamp(1.0, 3.0));
     let is_true = move |i: usize| {
         output.with(|o| {
@@ -363,13 +374,17 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
                     true => (row(i) + bar_height - thick() - 1.0, thick()),
                     false => (row(i) + 2.0, bar_height - 4.0),
                 };
-                let length = (width.get() - start() - 4.0) * f64::from(*p);
+                let length = reach() * f64::from(*p);
                 format!("M{} {y}h{length:.1}v{height}h-{length:.1}z", start())
             })
         };
         let name = move || {
             let name = output.with(|o| o.bars.get(i).map(|(name, _)| name_of(name)));
             name.filter(|_| shown(i)).unwrap_or_default()
+        };
+        let share = move || {
+            let share = output.with(|o| o.bars.get(i).map(|(_, p)| percent(*p, 0)));
+            share.filter(|_| numbered.get() && shown(i)).unwrap_or_default()
         };
         let y = move || {
             let l = layout.get();
@@ -390,6 +405,7 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
             <path class="rnn-bars" class:rnn-true=move || is_true(i) d=path/>
             <text class="rnn-bar-name" class:rnn-true=move || is_true(i) class:rnn-alone=one_guess x=x y=y
                 style:font-size=move || one_guess.get().then(told_size)>{name}</text>
+            <text class="rnn-share" x=move || width.get() - 4.0 y=y>{share}</text>
         }
     };
     // Where bars could reach: seen, it says what the middle is.
@@ -397,7 +413,7 @@ fn OutputView(face: Memo<Face>, layout: Memo<Layout>) -> impl IntoView {
         let l = layout.get();
         let rows = if under.get() || l.one_guess { 0 } else { l.bars };
         let rows = rows.min(output.with(|o| o.bars.len()));
-        let length = width.get() - start() - 4.0;
+        let length = reach();
         let track = |i| {
             format!(
                 "M{} {}h{length:.1}v{}h-{length:.1}z",

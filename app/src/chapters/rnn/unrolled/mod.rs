@@ -520,8 +520,9 @@ pub fn UnrolledFigure(
                     None => view! {
                         <span class="hint">
                             {worded("Point at a column to read it. Click a state for its arithmetic, a character to \
-                             change it")}<span class="hint-more">", a W, U or V for its matrix, or the loop to \
-                             unroll one step"</span>"."
+                             change it")}<span class="hint-more">", a W, U or V for its matrix"
+                                {move || folded.get().then_some(", or the loop to unroll one step")}
+                            </span>"."
                         </span>
                     }.into_any(),
                 }}

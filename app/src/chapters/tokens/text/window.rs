@@ -7,14 +7,17 @@ use leptos::{ev, prelude::*};
 use serde_json::json;
 use unroll_protocol::study::tokens::{Piece, Window};
 
-use crate::figures::{
-    Provenance, Sheet, SheetExport,
-    drag::dragging,
-    exact,
-    reading::is_shortcut,
-    svg::escape,
-    tint,
-    token::{mark, spoken},
+use crate::{
+    controls::grouped,
+    figures::{
+        Provenance, Sheet, SheetExport,
+        drag::dragging,
+        exact,
+        reading::is_shortcut,
+        svg::escape,
+        tint,
+        token::{mark, spoken},
+    },
 };
 
 /// Tokens of the text on show.
@@ -137,8 +140,11 @@ pub fn WindowFigure(
             <label class="window-whole">
                 <span>
                     "In the whole text: token "
-                    <span class="number" data-testid="window-at">{move || place.get().0}</span>
-                    " of " <span class="number">{move || place.get().2 + place.get().1 + 1}</span>
+                    <span class="number" data-testid="window-at">{move || grouped(place.get().0.into())}</span>
+                    // Before the first token stands an end, token 0, that is no part of the text.
+                    " of " <span class="number" data-testid="window-tokens">
+                        {move || grouped((place.get().2 + place.get().1).into())}
+                    </span>
                 </span>
                 <input type="range" min="0" max=move || place.get().2 data-testid="window-slider"
                     prop:value=move || place.get().0.to_string()
@@ -216,10 +222,10 @@ fn Examples(window: Signal<Option<Arc<Window>>>, tinted: Signal<bool>) -> impl I
                             <b data-part="last" class="role-input">{text(last)}</b>
                         </td>
                         <td class="example-target">{text(&row[t])}</td>
+                        <td class="example-p" data-testid=format!("example-{t}")>{move || format!("{:.4}", p.get())}</td>
                         <td class="example-bar" aria-hidden="true">
                             <i style=move || format!("width:{:.1}%", p.get() * 100.0)></i>
                         </td>
-                        <td class="number" data-testid=format!("example-{t}")>{move || format!("{:.4}", p.get())}</td>
                         <td class="number">{move || format!("{:.3}", -p.get().ln())}</td>
                     </tr>
                 }
@@ -232,13 +238,13 @@ fn Examples(window: Signal<Option<Arc<Window>>>, tinted: Signal<bool>) -> impl I
             let w = w.as_ref()?;
             let total: f32 = w.probabilities.iter().map(|p| -p.ln()).sum();
             Some(format!(
-                "{} tokens, {} examples; their mean −ln p is {:.3}. A step of training takes {} \
+                "{} tokens, {} examples; their mean surprise is {:.3}. A step of training takes {} \
                  such rows from random places: {} examples.",
                 w.length,
                 w.length,
                 total / w.length.max(1) as f32,
                 w.rows,
-                w.rows * w.length,
+                grouped((w.rows * w.length).into()),
             ))
         })
     };
@@ -251,7 +257,7 @@ fn Examples(window: Signal<Option<Arc<Window>>>, tinted: Signal<bool>) -> impl I
                         <th scope="col">"given"</th>
                         <th scope="col">"target"</th>
                         <th scope="col" colspan="2">"p(target)"</th>
-                        <th scope="col">"−ln p"</th>
+                        <th scope="col">"surprise (−ln p)"</th>
                     </tr>
                 </thead>
                 <tbody>{lines}</tbody>
