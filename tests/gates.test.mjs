@@ -234,7 +234,7 @@ test("a unit that counts brackets is found, and one click looks at it", async (t
   const says = await byId(page, "gates-best").textContent();
   const [, unit, r] = says.match(/c of unit (\d+) follows the bracket depth.* r = (−?[\d.]+)/);
   assert(Math.abs(asNumber(r.replace("−", "-"))) > 0.9, says);
-  assert.match(says, /An r of 1 follows exactly, −1 exactly upside down, 0 not at all\.$/);
+  assert.match(says, /At r = 1 a unit follows exactly, at −1 exactly upside down, at 0 not at all\.$/);
   // What is read stands under the axis, a character at each place.
   const string = byId(page, "gates-string");
   await string.waitFor();

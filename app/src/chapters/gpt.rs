@@ -495,7 +495,7 @@ fn sure(store: Store) -> AnyView {
         let waits = best.with(Option::is_some) && answer.get().is_none();
         let asks = places.with(|places| places.len() > 1);
         (waits && asks).then(|| {
-            "Train some more, or change the sentence: the model is not clearly surest at one place.".to_owned()
+            "Train some more, or change the sentence: so far the model is not clearly surest at any one place.".to_owned()
         })
     };
     let explain = move || {

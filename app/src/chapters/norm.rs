@@ -153,7 +153,7 @@ fn losses() -> AnyView {
         };
         let x_range = Lines::steps(lab.step.get());
         let y_scale = YScale::Close;
-        let y_label = format!("loss, mean of up to {SMOOTHED}");
+        let y_label = format!("mean of up to {SMOOTHED} losses");
         Lines { x_label: "step".into(), y_label, series, x_range, y_scale, ..Lines::default() }
     });
     let seed = memo(move || store.link.with(|link| link.seed));

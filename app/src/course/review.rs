@@ -267,8 +267,8 @@ fn Review() -> impl IntoView {
         Shown::Invitation if asked_where(true).len() < FEWEST_CHAPTERS => view! {
             <p data-testid="review-later">
                 {format!(
-                    "{ROUND} mixed questions from {what} will be waiting here once you have read one \
-                     more of these:"
+                    "{ROUND} mixed questions from {what} will be waiting here once you have read more \
+                     of them. Still to read:"
                 )}
             </p>
             {links(asked_where(false).into_iter().take(MOST_NAMED).collect())}

@@ -89,8 +89,8 @@ pub fn Scores(scores_seen: RwSignal<bool>) -> impl IntoView {
                     ". To a model that knows nothing, all V characters are equally likely, and each costs ln V."
                 </p>
                 <p class="view-note" data-testid="bigram-before">
-                    "The table above measures the model after its last step. The curve and the time bar have the loss \
-                     just before each step changed it."
+                    "The table above shows the model’s loss after its last step. The curve and the time bar show its \
+                     loss just before each step."
                 </p>
             </details>
             <SheetExport name="bigram-scores" title="Mean surprise of each estimate" provenance sheet/>
@@ -210,7 +210,7 @@ fn apart(scores: &Surprises, vocabulary: &[String]) -> AnyView {
     view! {
         <p data-testid="bigram-gap">
             {format!(
-                "On the training text the trained table lies {:.4} nats above the raw counts: their ",
+                "On the training text, the trained table’s loss is {:.4} nats above that of the raw counts: their ",
                 gap.divergence
             )}
             <Term of=Word::KlDivergence>"KL divergence"</Term>

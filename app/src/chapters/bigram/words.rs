@@ -77,11 +77,11 @@ pub const SCRIPT: Script = Script {
             title: "It comes close, and never quite arrives",
             text: "The picture is now trained minus counted. As the two come closer, the color scale shrinks to \
                    ±0.02, and what agrees turns pale. A dot marks a pair that was never seen.\n\n\
-                   ! Press Train until all is pale, then “Replay”: which rows pale last? Then \
+                   ! Train until almost all is pale, then press “Replay”: which rows pale last? Then \
                    [click a dot](>bigram-matrix-cells): does its logit ever stop falling?\n\n\
                    + Which rows, and how probable is the pair?\n\n\
-                   In the first few hundred steps, the rows that leave little choice. Such a row needs one logit far \
-                   above all others. Much later some rows tremble: the steps never let the table rest.\n\n\
+                   In the first few hundred steps, rows with little choice pale last. Such a row needs one logit far \
+                   above all others. Much later, some rows tremble: the steps never let the table rest.\n\n\
                    The pair’s count is 0. But its trained probability is e (about 2.718) to the power of its logit, \
                    divided by the sum of such powers along its row.",
             set: |link| link.bigram.view = View::Difference,

@@ -199,7 +199,7 @@ fn telling(page: Page) -> Option<String> {
         )
     } else {
         format!(
-            "Begin with the “{letter}” at position {}: who gets it right, forward or both ways?",
+            "Begin with the “{letter}” at position {}: which gets it right, forward or both ways?",
             at + 1
         )
     })

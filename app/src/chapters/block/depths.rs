@@ -42,7 +42,7 @@ fn losses(page: Page) -> AnyView {
     };
     let lines = memo(move || Lines {
         x_label: "step".into(),
-        y_label: format!("loss, mean of {SMOOTHED} batches"),
+        y_label: format!("mean of up to {SMOOTHED} losses"),
         series: curves.with(|[full, cut]| {
             vec![
                 line("full".to_owned(), Hue::First, Dash::Solid, full.clone()),

@@ -167,7 +167,7 @@ pub fn woke(wakings: &Wakings) -> String {
         count => count.to_string(),
     };
     format!(
-        "attention outgrew the token embedding before feed-forward in {count} of the {LAYERS} blocks"
+        "attention outgrew the token embedding before feed-forward did in {count} of the {LAYERS} blocks"
     )
 }
 

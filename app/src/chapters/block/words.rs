@@ -23,8 +23,8 @@ pub const SCRIPT: Script = Script {
             title: "",
             text: "In 2015 Kaiming He and others saw 56 [layers](layer) do worse than 20, even on training \
                    images. Their cure is the [residual connection](residual-connection): a layer adds to its \
-                   input instead of replacing it. In a transformer’s **block**, attention and feed-forward, \
-                   which works on each token alone, add to one [stream](#block-stream hidden).\n\n\
+                   input instead of replacing it. In a transformer’s **block**, attention and feed-forward \
+                   (which works on each token alone) add to one [stream](#block-stream hidden).\n\n\
                    ! Compare the boxes: which layer adds the longest vector?",
             set: |_| {},
             asks: &[],
@@ -103,9 +103,9 @@ pub const SCRIPT: Script = Script {
             asks: &["block-mixes", "block-gained"],
         },
         Beat {
-            title: "Which layer comes to say most?",
+            title: "Which layer’s term grows longest?",
             text: "A block has two parts: **communicate, then compute**. Each row is one term of the full \
-                   model’s stream; strong color means long. A dot marks where the term of a layer first grows \
+                   model’s stream; strong color means long. A dot marks where a layer’s term first grows \
                    longer than the token embedding.\n\n\
                    ! Find the [longest layer](>block-growth-verdict) in the last column: was it also the first to \
                    get its dot?\n\n\
@@ -119,10 +119,10 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A bend between two matrices",
             text: "The feed-forward layer multiplies by a matrix, bends, and multiplies again. In between, 96 \
-                   [neurons](unit) add up what they read. [ReLU](relu) passes positive sums and makes the others \
+                   [neurons](unit) each sum what they read. [ReLU](relu) passes positive sums and makes the others \
                    0. [GELU](gelu) passes a share of each, larger for larger sums.\n\n\
-                   ! Each dot is a neuron. [Choose ReLU](>control-block-bend), which starts training again: how \
-                   many are silent below?",
+                   ! Each dot is a neuron. [Choose ReLU](>control-block-bend) (training restarts), and read below: how \
+                   many are silent?",
             set: |link| link.view = "neurons".into(),
             asks: &["block-bend"],
         },
@@ -143,7 +143,7 @@ pub const SCRIPT: Script = Script {
             title: "What you can do now",
             text: "You can read a residual stream as a sum, and say what each term adds to a logit. You can say what \
                    residual connections, norms, attention and feed-forward layers are for, and check it by leaving \
-                   one out. Next comes a GPT of your own.",
+                   one out. Next comes the whole machine.",
             set: |_| {},
             asks: &[],
         },

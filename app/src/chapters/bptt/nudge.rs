@@ -133,7 +133,7 @@ fn reaches(nudged: &Nudged) -> String {
     };
     let ending = match share {
         _ if most < LEAST => "it does not arrive",
-        _ if share < words::FAINT => "it arrives, but faint",
+        _ if share < words::FAINT => "it arrives, but faintly",
         _ if share <= words::GROWN => "it arrives",
         _ => "it arrives, and has grown",
     };
@@ -459,10 +459,12 @@ mod tests {
             says([-0.5, 0.25]),
             "At the “?”, the ripple is up to 50% of the nudge: it arrives."
         );
-        assert!(says([0.0, -0.02]).ends_with("up to 2% of the nudge: it arrives, but faint."));
+        assert!(says([0.0, -0.02]).ends_with("up to 2% of the nudge: it arrives, but faintly."));
         let least = "less than 0.01% of the nudge: it does not arrive.";
         assert!([[0.0; 2], [9e-5, 0.0]].map(says).iter().all(|said| said.ends_with(least)));
-        assert!(says([9.2e-4, 0.0]).ends_with("up to 0.09% of the nudge: it arrives, but faint."));
+        assert!(
+            says([9.2e-4, 0.0]).ends_with("up to 0.09% of the nudge: it arrives, but faintly.")
+        );
         assert!(says([3.0, 0.0]).contains("3.00 times the nudge: it arrives, and has grown."));
         let at_last = Nudged { step: 3, ..nudged(2.501, 0.1) };
         assert_eq!(reaches(&at_last), "This nudge is at the “?” itself.");

@@ -32,7 +32,7 @@ pub const SCRIPT: Script = Script {
                    worked out why.\n\n\
                    Here an RNN reads a capital letter and must name it at the “?”:\n\n\
                    {example}\n\n\
-                   At step 3, one number of its state is raised: a ripple runs right.\n\n\
+                   At step 3, one number of its state is raised. A ripple runs right.\n\n\
                    ! [Press a square](>bptt-ripple-cells) in step {late}: which ripple reaches the “?”?",
             set: early_nudge,
             asks: &[],
@@ -104,7 +104,7 @@ pub const SCRIPT: Script = Script {
                    Apply U to a ripple again and again, without tanh. The length may jump up and down. But over \
                    many steps it changes, on average, by one factor per step: U’s spectral radius.\n\n\
                    A larger U also drives tanh into its flat ends: its mean slope, beside the curve, falls. That \
-                   works against the growth. Near 1 it can go either way. The [view “Clipping”](@clipping) shows how often training \
+                   counters growth. Near radius 1, the gradient can go either way. The [view “Clipping”](@clipping) shows how often training \
                    clips.",
             set: |link| {
                 link.bptt.shown = Shown::Rnn;
@@ -116,9 +116,9 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A second way back",
-            text: "Newer networks are the [LSTM](lstm) and the [GRU](gru). The LSTM has a second memory, the \
+            text: "The [LSTM](lstm) and [GRU](gru) are newer networks. The LSTM has a second memory, the \
                    [cell](#cell cell). Straight back along it, each step multiplies the gradient by a gate. A \
-                   forget bias of 3 starts it near 1. What comes through the state is added. {along-open}\n\n\
+                   forget bias of 3 starts the gate near 1. What comes through the state is added. {along-open}\n\n\
                    ! [Choose “All three”](>control-bptt-shown): which curve stays highest at the letter?\n\n\
                    + Can the gradient grow along the cell?\n\n\
                    This gate, the forget gate, can’t make the gradient grow: it is at most 1. But what comes through the state is added at each step. So the factor per \

@@ -20,7 +20,7 @@ const LISTED: usize = 12;
 const HERE: &str = "this string";
 
 /// How to read r, for who has not opened what the story says of it.
-const READ_R: &str = "An r of 1 follows exactly, −1 exactly upside down, 0 not at all.";
+const READ_R: &str = "At r = 1 a unit follows exactly, at −1 exactly upside down, at 0 not at all.";
 
 /// From so close a correlation on a unit is said to count: more than half of how its state varies goes with what it
 /// follows (r² is that share).
@@ -201,7 +201,7 @@ pub fn way_of_gru(gates: Gates) -> &'static str {
     };
     match seen() {
         None => "",
-        Some((r, _)) if r.abs() < COUNTS => "With so weak a correlation it hardly counts.",
+        Some((r, _)) if r.abs() < COUNTS => "With so weak a correlation, it hardly keeps count.",
         Some((_, mean)) if mean < 0.5 => "So most of its count is written anew by n at each step.",
         Some(_) => "So most of its count stays from step to step.",
     }

@@ -117,7 +117,7 @@ fn lives(page: Page) -> Vec<Live> {
         live("measured", move || measured(page)),
         live("together", move || {
             together(page)
-                .unwrap_or_else(|| "The view “Numbers” measures each head first.".to_owned())
+                .unwrap_or_else(|| "The view “Numbers” has to measure each head first.".to_owned())
         }),
         live("previous", move || previous.get().unwrap_or_else(|| "…".to_owned())),
     ]
@@ -311,7 +311,7 @@ fn measured(page: Page) -> String {
         format!(" The time bar’s held-out loss is from step {step}.")
     });
     format!(
-        "Each loss is a mean over {tokens} characters in {windows} windows.{alone}{before} The training loss is of \
+        "Each loss is a mean over {tokens} characters in {windows} windows.{alone}{before} The training loss comes from \
          one small batch, so it may be higher."
     )
 }
@@ -327,7 +327,7 @@ fn together(page: Page) -> Option<String> {
             "That is about the same. This fits heads that do different work."
         }
         apart if apart > 0.0 => {
-            "While one alone is off, the others stand in for it. Together they leave a gap."
+            "When only one is off, the others stand in for it. Switched off together, they leave a gap."
         }
         _ => "Once some of them are off, the others have less left to give.",
     };

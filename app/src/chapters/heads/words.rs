@@ -105,7 +105,7 @@ pub const SCRIPT: Script = Script {
             text: "All heads of layer 1 are off. Those of layer 2 still look around, but no head below has \
                    gathered anything for them.\n\n\
                    ! [Open the view “Numbers”](@numbers) to find each head’s cost. Do the four together cost as much \
-                   as the sum? Add up, then look below.\n\n\
+                   as the sum? Add them, then look below.\n\n\
                    + The sum, and the four together\n\n\
                    {together}",
             set: |link| {

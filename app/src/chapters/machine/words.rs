@@ -58,7 +58,7 @@ pub const SCRIPT: Script = Script {
                    found. Each query is scored against each key. The [causal mask](causal-mask) \
                    hides later rows, and [softmax](softmax) turns the remaining scores into weights. All {heads} \
                    heads do this.\n\n\
-                   ! Press “Next step,” then another small map: do both agree?",
+                   ! Press “Next step,” then another small map: do they match?",
             set: |link| link.machine.stage = Stage::Query,
             asks: &[],
         },

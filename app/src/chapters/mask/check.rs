@@ -158,8 +158,8 @@ pub fn peek() -> AnyView {
                     can see each next character. Now test both on held-out text, with the next character \
                     hidden. Whose loss is lower?";
     let too_early = Signal::derive(move || {
-        let early = "A question about a second model, trained without a mask, comes here once both have trained \
-                     longer.";
+        let early = "A question about a second model, trained without a mask, comes here once both models have \
+                     trained longer.";
         is_early.get().then(|| early.to_owned())
     });
     view! {

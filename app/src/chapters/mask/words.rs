@@ -164,9 +164,9 @@ pub const SCRIPT: Script = Script {
                    At [inference](inference) it is not even there, leaving nothing to copy.\n\n\
                    ! Keep training: which model is ahead on held-out text? Then read what each writes.\n\n\
                    + Why can held-out loss be below training loss?\n\n\
-                   In training, the causal model is also asked about the first characters of a stretch, when it \
+                   In training, the causal model must also guess the first characters of a stretch, when it \
                    has read hardly anything. On held-out text it has always read 16 characters. And the training \
-                   loss is that of one batch, so it goes up and down.",
+                   loss comes from one batch, so it goes up and down.",
             set: |link| {
                 link.view = "trained".into();
                 (link.mask.model, link.mask.pattern.base) = (Trained::Unmasked, Preset::Full);

@@ -15,7 +15,7 @@ pub const SCRIPT: Script = Script {
             title: "",
             text: "When sums grow from layer to layer, tanh units stick near 1 or −1, and training stalls. \
                    [Normalization](normalization) keeps sums in range: subtract a mean, divide by a spread. Ioffe and \
-                   Szegedy did so in 2015, and every layer of a GPT does it. But the mean of which numbers?\n\n\
+                   Szegedy did this in 2015, and every block of a GPT does too. But the mean of which numbers?\n\n\
                    ! Press “Sweep”: x becomes y. Which reaches farther from 0?",
             set: |link| link.norm.row = 0,
             asks: &[],
@@ -25,7 +25,7 @@ pub const SCRIPT: Script = Script {
             text: "Three copies of a six-layer network learn to guess the next character, with the same first \
                    weights and batches. These weights are too large on purpose, so that training is hard. One copy is \
                    plain. The others use one answer each: BatchNorm or LayerNorm.\n\n\
-                   ! At the last step, how far is the plain network behind?\n\n\
+                   ! At the last step, how far behind is the plain network?\n\n\
                    + How much did it help in 2015?\n\n\
                    One of Ioffe and Szegedy’s image models then reached the same accuracy in a fourteenth of \
                    the steps.",
@@ -64,7 +64,7 @@ pub const SCRIPT: Script = Script {
             text: "In 2016 Ba, Kiros and Hinton gave the other answer: LayerNorm goes along a row. It needs no other \
                    example, so it works even with a batch of one. GPTs use this one. The x here is from \
                    LayerNorm’s network.\n\n\
-                   ! Press “All”, then a cell of y: whose numbers make up its μ?",
+                   ! Press “All,” then a cell of y: whose numbers make up its μ?",
             set: |link| (link.norm.axis, link.norm.row, link.norm.sweep) = (Axis::Layer, 0, 5),
             asks: &[],
         },
@@ -72,7 +72,7 @@ pub const SCRIPT: Script = Script {
             title: "A batch couples its examples",
             text: "When an exam is graded on a curve, one brilliant student changes everyone’s grade. BatchNorm grades \
                    like that: all examples share each column’s mean and spread. Here example 2 is multiplied by 3.\n\n\
-                   ! Beside y: which other row moves most? [Press another row](>norm-input): is it still that one?",
+                   ! Look beside y: which other row moves most? [Press another row](>norm-input): still that one?",
             set: |_| {},
             asks: &["norm"],
         },
@@ -89,7 +89,7 @@ pub const SCRIPT: Script = Script {
             text: "Your answer should not depend on who else is asking, and there may be nobody else. So in training \
                    BatchNorm keeps a running average of each feature’s mean and variance, the spread squared. At \
                    [inference](inference) it uses these fixed numbers.\n\n\
-                   ! Choose “In training”, then “At inference” again: which rows stop moving?\n\n\
+                   ! Choose “In training,” then “At inference” again: which rows stop moving?\n\n\
                    + And what does LayerNorm do?\n\n\
                    It needs no fixed numbers: it works the same way in training and at inference. BatchNorm with its \
                    fixed numbers only scales and shifts each feature.",

@@ -249,10 +249,10 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "position-rows",
             kind: Kind::Explain,
-            asks: "Give the table 16 rows, but train on at most 8 symbols as before. What is in row 12 then?",
+            asks: "Give the table 16 rows, but train on at most 8 symbols, as before. What is in row 12 then?",
             options: &[
                 (
-                    "It goes on with the pattern of the rows before.",
+                    "It continues the pattern of the rows before it.",
                     "A sine does that, because it is computed. A table has no rule that leads from one row to the \
                      next.",
                 ),

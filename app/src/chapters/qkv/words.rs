@@ -19,9 +19,9 @@ pub const SCRIPT: Script = Script {
                    of your sentence is a token. It looks at itself and those before it: the stronger the color, \
                    the more it takes.\n\n\
                    ! [Click another cell](>qkv-weights-cells): how is its share made?\n\n\
-                   + What are layer, head and causal mask?\n\n\
-                   This model has two layers, and in each two attentions side by side, called heads. You look at \
-                   one of the four. The causal mask lets a token look only at itself and those before it. The \
+                   + What are a layer, a head and a causal mask?\n\n\
+                   This model has two layers. In each, attention runs twice, side by side, in two heads. You see \
+                   one of the four heads. The causal mask lets a token look only at itself and those before it. The \
                    next two chapters are about masks and heads.",
             set: |_| {},
             asks: &[],
@@ -101,7 +101,7 @@ pub const SCRIPT: Script = Script {
             title: "One step of T² work",
             text: "A recurrent layer takes T steps, each waiting for the last. Attention waits for nothing, but \
                    makes T × T scores. Here one core computes them one after another, and that takes time. On a GPU \
-                   (graphics chip) they run at once, while recurrent steps still wait: there attention trains \
+                   (graphics chip) they run at once, but recurrent steps still wait, so attention trains \
                    faster.\n\n\
                    ! {steady} {slower}\n\n\
                    + Which one is slower here, and why?\n\n\
@@ -222,7 +222,7 @@ pub const SCRIPT: Script = Script {
                 (
                     "A small change in the scores then changes little, so less gradient gets through.",
                     "Where one weight is near 1, softmax is flat, and its slope is near 0. At the start of \
-                     training this slows queries and keys down. “All widths” shows the slope’s size.",
+                     training this slows the learning of queries and keys. “All widths” shows the slope’s size.",
                 ),
                 (
                     "Looking at one key is always wrong.",

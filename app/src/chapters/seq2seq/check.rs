@@ -101,7 +101,7 @@ pub fn half(page: Page) -> AnyView {
             let at =
                 if bin.0 == bin.1 { bin.0.to_string() } else { format!("{} to {}", bin.0, bin.1) };
             format!(
-                "After {} steps, {} are correct at a length of {at}. The next step shows all lengths.",
+                "After {} steps, {} are correct at a length of {at}. The view “By length” shows every length.",
                 grouped(lab.shown().into()),
                 percent(share, 0)
             )
@@ -112,8 +112,8 @@ pub fn half(page: Page) -> AnyView {
         let early = "Train some more first: so far, fewer than half of the answers are right at every length.";
         is_early.get().then(|| early.to_owned())
     });
-    let question = "Type sources of different lengths above the figure. As the model is now, where do right \
-                    answers first drop below half?";
+    let question = "Type sources of different lengths above the figure. With the model as it is now, where do \
+                    right answers first drop below half?";
     view! {
         <CheckYourself id="seq2seq-half" question=Signal::stored(question.to_owned()) options answer explain too_early
             on_right=use_right("seq2seq-half")/>

@@ -154,7 +154,7 @@ pub const SCRIPT: Script = Script {
             text: "The [encoder](encoder) reads the source, one character per step. Only then does the \
                    [decoder](decoder) write, until it writes *end*: its answer may be longer or shorter.\n\n\
                    At every step it is given the encoder’s last state, [c](#seq2seq-c hidden), and the character it \
-                   wrote before.\n\n\
+                   just wrote.\n\n\
                    ! Press “Write one more”: where does a written character go next?\n\n\
                    + What if it guesses wrong in training?\n\n\
                    In training, the decoder’s next input is always the right character, even if it guessed wrong. This \
@@ -261,7 +261,7 @@ pub const SCRIPT: Script = Script {
     tries: &[
         Trial {
             text: "Now no string in training is longer than 5 letters. Train, and look to the right of the mark: has \
-                   the model learned to reverse, or only to reverse up to 5?",
+                   the model learned to reverse, or only to reverse up to 5 letters?",
             label: "Short strings only",
             id: "seq2seq-short",
             set: |link| {

@@ -50,8 +50,8 @@ pub const SCRIPT: Script = Script {
             text: "This time, multiply place by place and add up the results. This is the **dot product**, or [inner \
                    product](inner-product): {dot} now. It says how much two lists agree, though longer arrows count \
                    for more.\n\n\
-                   ! [Turn b](>arrows-picture) away from a: at which angle is the dot product 0, and what is it \
-                   beyond?\n\n\
+                   ! [Turn b](>arrows-picture) away from a: at which angle is the dot product 0? And beyond \
+                   that?\n\n\
                    + What is the broad band?\n\n\
                    It is the shadow that b drops straight onto the line of a. Multiply its length by the length of a, \
                    and you have the dot product, with a minus sign if the shadow points away from a.\n\n\

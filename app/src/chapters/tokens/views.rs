@@ -87,7 +87,7 @@ pub fn Window(shown: Shown) -> impl IntoView {
             "The surprise −ln p (ln: natural logarithm) is 0 where p is 1, and grows by 0.69 each time p is halved. \
              Drag the window: a window of T tokens holds T examples. This small model reads only the "
             <Sym part="last" role=Hue::Input>"last token"</Sym>" that it is given. From the chapter “One cell, \
-             again and again” on, models read all of them."
+             again and again” on, models read all that they are given."
         </p>
     }
     .into_any()

@@ -97,8 +97,8 @@ pub const SCRIPT: Script = Script {
                    **target**. The text has the answer. What the model may look at is its [context](context).\n\n\
                    ! [Slide the window](>window-slider): each of its {window} tokens makes one example.\n\n\
                    + What does the last column say?\n\n\
-                   It says how much the target surprised the model. The natural logarithm, ln, makes −ln p 0 where p \
-                   is 1, and 0.69 larger each time p is halved. The average over many windows is the [loss](loss), at \
+                   It says how much the target surprised the model: −ln p (ln: natural logarithm). That is 0 where p \
+                   is 1, and grows by 0.69 each time p halves. The average over many windows is the [loss](loss), at \
                    the bottom of the page.",
             set: |link| {
                 link.tokens.at = 30;
