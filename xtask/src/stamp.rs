@@ -105,7 +105,9 @@ fn remove_names(folder: &Path) -> Result {
     for file in files.iter().filter(|file| is_wasm(file) && !is_shared(file)) {
         let wasm = fs::read(file)
             .map_err(|error| format!("{} can't be read: {error}.", paths::short(file)))?;
-        let small = wasm::without_unreached(&wasm)
+        let is_lab = file.file_name().is_some_and(|name| name == "engine_cpu_bg.wasm");
+        let more: &[&str] = if is_lab { &wasm::CASTS } else { &[] };
+        let small = wasm::without_unreached(&wasm, more)
             .and_then(|wasm| wasm::without_names(&wasm))
             .map_err(|error| format!("{} is no whole wasm file: {error}.", paths::short(file)))?;
         if small.len() < wasm.len() {
