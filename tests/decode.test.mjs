@@ -235,9 +235,10 @@ test("on a phone no picture makes its view grow, and the sliders stay in sight",
 });
 
 test("on a phone the line that is drawn on is above the sliders where the story tells of it", async (t) => {
+  const page = await site.open(t, `?chapter=decode${FRESH}&idea=2`, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+  await live(page, "decode");
   for (const [width, height] of [[390, 844], [320, 640]]) {
-    const page = await site.open(t, `?chapter=decode${FRESH}&idea=2`, { viewport: { width, height }, isMobile: true, hasTouch: true });
-    await live(page, "decode");
+    await page.setViewportSize({ width, height });
     // The line is at the foot of the picture.
     await eventually(() => page.evaluate(() => {
       const box = (selector) => document.querySelector(selector).getBoundingClientRect();

@@ -195,7 +195,7 @@ test("the words that occur in its text stand out, and their share is theirs", as
 test("a learner begins the text, the model goes on from there, and another press draws another", async (t) => {
   const page = await site.open(t, `${SMALL}&view=writing`);
   const [opening, sample, begun] = ["writing-opening", "sample-text"].map((id) => byId(page, id)).concat(page.locator(".sample-opening"));
-  await live(page);
+  await eventually(async () => (await sample.textContent()).length > 100);
   assert(await opening.isHidden(), "an untrained model is left alone");
   const step = await train(page, 60);
   const written = async () => {

@@ -22,22 +22,35 @@ const SETTLES: u32 = 6;
 const FADED: f64 = 44.0;
 
 /// Brings into sight what the beat in focus speaks of: `aims` are the test ids of elements in the view.
-/// Not against the learner: it ends when something is pressed or scrolled on the stage.
+/// Again in a window of another size, such as that of a phone that is turned. Not against the learner: it ends when
+/// something is pressed or scrolled on the stage.
 pub fn use_aim(number: Memo<u32>, aims: Vec<Option<&'static str>>) {
     let timer = use_timer();
-    effect(move || match aims.get(number.get() as usize).copied().flatten() {
-        Some(id) => seek(timer, id, TRIES),
-        None => timer.stop(),
+    let aim = StoredValue::new(None::<&'static str>);
+    effect(move || {
+        let id = aims.get(number.get() as usize).copied().flatten();
+        aim.set_value(id);
+        match id {
+            Some(id) => seek(timer, id, TRIES),
+            None => timer.stop(),
+        }
     });
     let stop = move |event: &web_sys::Event| {
         let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
         if target.is_some_and(|target| target.closest(".stage").ok().flatten().is_some()) {
+            aim.set_value(None);
             timer.stop();
         }
     };
+    let turned = window_event_listener(ev::resize, move |_| {
+        if let Some(id) = aim.get_value() {
+            seek(timer, id, TRIES);
+        }
+    });
     let pressed = window_event_listener(ev::pointerdown, move |event| stop(&event));
     let wheeled = window_event_listener(ev::wheel, move |event| stop(&event));
     on_cleanup(move || {
+        turned.remove();
         pressed.remove();
         wheeled.remove();
     });

@@ -19,7 +19,7 @@ pub const SCRIPT: Script = Script {
                    of your sentence is a token. It looks at itself and those before it: the stronger the color, \
                    the more it takes.\n\n\
                    ! [Click another cell](>qkv-weights-cells): how is its share made?\n\n\
-                   + What are a layer, a head and a causal mask?\n\n\
+                   + What are layers, heads and a causal mask?\n\n\
                    This model has two layers. In each, attention runs twice, side by side, in two heads. You see \
                    one of the four heads. The causal mask lets a token look only at itself and those before it. The \
                    next two chapters are about masks and heads.",
