@@ -20,8 +20,7 @@ pub const SCRIPT: Script = Script {
                    simplest [language model](language-model): for each [current character](#current input), count \
                    which one came [next](#next output).\n\n\
                    ! [Point at a cell](>bigram-matrix-cells) to read it.",
-            // An example of a row. That of the next beat's guess stays hidden.
-            set: |link| link.bigram.row = 't' as u32,
+            set: |_| {},
             asks: &[],
         },
         Beat {
