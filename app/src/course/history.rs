@@ -80,6 +80,18 @@ impl Series {
         let until = self.until.unwrap_or(u32::MAX);
         self.all().rev().find(|(step, _)| *step <= until).map(|(_, value)| value)
     }
+
+    /// The last of its [`smoothed`] points.
+    pub fn last_mean(&self) -> Option<f32> {
+        let until = self.until.unwrap_or(u32::MAX);
+        let before = self.all().rev().filter(|(step, _)| *step <= until);
+        let (mut sum, mut count) = (0.0, 0);
+        for (_, value) in before.take(SMOOTHED) {
+            sum += f64::from(value);
+            count += 1;
+        }
+        (count > 0).then(|| (sum / f64::from(count)) as f32)
+    }
 }
 
 /// Every point the mean of up to [`SMOOTHED`] values that end with it.
@@ -150,6 +162,10 @@ mod tests {
         // Early ones are of fewer values.
         assert_eq!([means[0], means[2], means[29]], [(1.0, 1.0), (3.0, 2.0), (30.0, 20.5)]);
         assert!(smoothed(&[]).is_empty());
+        let mut series = Series::new("loss");
+        assert_eq!(series.last_mean(), None);
+        (1..=30_u8).for_each(|i| series.push(i.into(), i.into()));
+        assert_eq!(series.last_mean(), Some(20.5));
     }
 
     #[test]

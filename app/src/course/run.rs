@@ -83,10 +83,7 @@ pub struct Reading {
 
 impl Reading {
     fn of(series: &super::history::Series, is_mean: bool) -> Self {
-        let value = match is_mean {
-            true => smoothed(&series.points()).last().map(|point| point.1 as f32),
-            false => series.last(),
-        };
+        let value = if is_mean { series.last_mean() } else { series.last() };
         Self { name: series.name.clone(), value, is_share: series.is_share(), is_mean }
     }
 
