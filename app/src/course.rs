@@ -37,7 +37,7 @@ mod undo;
 pub use aim::bring_into_sight;
 pub use attempt::Try;
 pub use frame::{ChapterFrame, use_part};
-pub use history::{History, SMOOTHED, smoothed};
+pub use history::{History, SMOOTHED};
 pub use lab::Lab;
 pub use labs::{Labs, use_lab};
 pub use list::{
@@ -51,7 +51,7 @@ pub use progress::{Progress, storage, use_right};
 pub use provenance::{gpt_provenance, use_provenance, use_task_provenance};
 pub use run::{MOST_CURVES, Run};
 pub use script::{Beat, Borrow, Further, Script, Telling, Trial, further};
-pub use sentence::{Sentence, use_sentence, use_short_sentence};
+pub use sentence::{Sentence, use_other_sentence, use_sentence, use_short_sentence};
 pub use setting::use_setting;
 pub use stage::StageView;
 pub use story::live_setting;

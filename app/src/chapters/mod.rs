@@ -23,7 +23,7 @@ mod start;
 mod tokens;
 
 use leptos::prelude::*;
-use unroll_protocol::link::Chapter;
+use unroll_protocol::{StudySpec, link::Chapter, study::norm::Models};
 
 use crate::{
     course::{Borrow, Labs, MOST_CURVES, Neighbors},
@@ -120,6 +120,15 @@ unroll_protocol::with_chapters!(all);
 /// Panics if [`ALL`] lacks it, which a test rules out.
 pub fn info(id: Chapter) -> &'static Entry {
     ALL.iter().find(|entry| entry.id == id).expect("every chapter is listed")
+}
+
+/// Whether the chart of these models shows means of their losses, which are noisy.
+pub fn shows_means(spec: &StudySpec) -> bool {
+    match spec {
+        StudySpec::Block(_) => true,
+        StudySpec::Norm(spec) => !matches!(spec.models, Models::Outside),
+        _ => false,
+    }
 }
 
 /// What shows the chapter; where there is a [`Borrow`] around it, it lends its script instead.

@@ -20,8 +20,8 @@ use super::Info;
 use crate::{
     controls::{ChoiceField, SliderField},
     course::{
-        self, ChapterFrame, Lab, SMOOTHED, StageView, further, use_lab, use_provenance,
-        use_setting, use_together,
+        ChapterFrame, Lab, SMOOTHED, StageView, further, use_lab, use_provenance, use_setting,
+        use_together,
     },
     figures::{Dash, Hue, Line, Lines, LinesFigure, YScale},
     reactive::memo,
@@ -123,11 +123,6 @@ fn NormChapter() -> impl IntoView {
 const LOOKS: [(Hue, Dash); 3] =
     [(Hue::First, Dash::Dotted), (Hue::Second, Dash::Solid), (Hue::Third, Dash::Dashed)];
 
-/// The curve of the lab's series with this name, every point the mean of the last few values.
-fn smoothed(lab: Lab, name: &str) -> Vec<(f64, f64)> {
-    lab.history.with(|h| h.named(name).map_or(Vec::new(), |s| course::smoothed(&s.points())))
-}
-
 /// The losses of all models of the experiment that is on.
 fn losses() -> AnyView {
     let store = expect_context::<Store>();
@@ -136,7 +131,7 @@ fn losses() -> AnyView {
     let experiment = memo(move || store.link.with(|link| link.norm.experiment));
     let curves = move |names: &[&'static str], looks: &[(Hue, Dash)]| -> Vec<Line> {
         let line = |(name, &(hue, dash)): (&&'static str, &(Hue, Dash))| {
-            Line::new(*name, hue, dash, smoothed(lab, name))
+            Line::new(*name, hue, dash, lab.history.with(|h| h.smoothed(name)))
         };
         names.iter().zip(looks).map(line).collect()
     };
@@ -169,7 +164,10 @@ fn losses() -> AnyView {
     });
     let said = memo(move || match experiment.get() {
         Experiment::Layers => {
-            let curve = |version: &Version| (version.label(), smoothed(lab, version.label()));
+            let curve = |version: &Version| {
+                let name = version.label();
+                (name, lab.history.with(|h| h.smoothed(name)))
+            };
             standing(&Version::ALL.iter().map(curve).collect::<Vec<_>>())
         }
         _ => None,

@@ -18,8 +18,7 @@ use unroll_protocol::{
 use super::Info;
 use crate::{
     controls::{ChoiceField, FlagField, SliderField, counted, grouped},
-    corpora,
-    course::{ChapterFrame, Lab, StageView, further, use_lab, use_right},
+    course::{ChapterFrame, Lab, StageView, further, use_lab, use_other_sentence, use_right},
     questions::{use_answer, use_fixed_answer},
     reactive::{effect, memo},
     store::Store,
@@ -167,7 +166,11 @@ fn of_scheme(levels: &Levels, scheme: Scheme) -> &Level {
 fn TokensChapter() -> impl IntoView {
     let shown = Shown::new();
     keep_merges(shown);
-    lend_line(shown.store);
+    let is_told = memo(move || {
+        let is_tales = shown.store.source.with(|source| source.corpus == Corpus::Tales);
+        is_tales && shown.store.link.with(|link| link.idea == PRODUCT)
+    });
+    use_other_sentence(is_told.into(), |_| LINE.to_owned());
     // The model has never met it: the beats after it are about other things.
     effect(move || {
         if shown.store.link.with(|link| link.idea != figure::ACCENT) {
@@ -209,30 +212,6 @@ const PRODUCT: u32 = 7;
 /// Training raises most of its factors: it begins and ends as lines of the Tales do. The sentence that the page
 /// begins with does neither, so its first factor falls as long as the model trains.
 const LINE: &str = "Once, Fenn the fox had one plan.";
-
-/// Puts [`LINE`] in the place of a sentence that the learner did not touch, for the beat about products alone.
-fn lend_line(store: Store) {
-    let exchange = move |is_told: bool| {
-        let probe = store.probe.get_untracked();
-        let next = store.source.with_untracked(|source| {
-            let lends = is_told && source.corpus == Corpus::Tales;
-            if lends && corpora::is_first_probe(&probe, source.corpus, &source.text) {
-                return Some(LINE.to_owned());
-            }
-            (!lends && probe == LINE).then(|| corpora::probe_for(source.corpus, &source.text))
-        });
-        if let Some(next) = next {
-            store.set_probe(next);
-        }
-    };
-    let is_told = memo(move || store.link.with(|link| link.idea == PRODUCT));
-    effect(move || {
-        // Another text has another sentence to begin with.
-        store.source.track();
-        exchange(is_told.get());
-    });
-    on_cleanup(move || exchange(false));
-}
 
 /// The last of the first beats, which are about one picture: what is merged in it is not the model's.
 const MERGED_UNTIL: u32 = 2;

@@ -141,6 +141,7 @@ pub fn Writing() -> impl IntoView {
             again();
         }
     };
+    // What it writes by is one setting for both runs, so it is set in the first.
     let leads = use_context::<Second>().is_none();
     let (id, hint) = (own("control", "temperature"), own("hint", "temperature"));
     let at = own("sample", "step");
@@ -157,7 +158,6 @@ pub fn Writing() -> impl IntoView {
                         <strong>{percent(share, 0)}</strong>" of its words are real"
                     </p>
                 })}
-                // What it writes by is one setting for both runs, so it is set in the first.
                 {leads.then(|| view! {
                     <input type="text" class="writing-opening" data-testid="writing-opening" placeholder="Start with…"
                         aria-label="Start with" title="Type how the text begins, and the model goes on from there"

@@ -64,10 +64,15 @@ impl Series {
         self.values.iter().copied().chain(last)
     }
 
+    /// The same up to the moment that is looked at.
+    fn shown(&self) -> impl DoubleEndedIterator<Item = (u32, f32)> {
+        let until = self.until.unwrap_or(u32::MAX);
+        self.all().filter(move |(step, _)| *step <= until)
+    }
+
     /// Step and value, in order, for a figure, up to the moment that is looked at.
     pub fn points(&self) -> Vec<(f64, f64)> {
-        let until = self.until.unwrap_or(u32::MAX);
-        pairs(self.all().take_while(|(step, _)| *step <= until))
+        pairs(self.shown())
     }
 
     /// Step and value of the whole run, in order.
@@ -77,20 +82,14 @@ impl Series {
 
     /// The last value measured, up to the moment that is looked at.
     pub fn last(&self) -> Option<f32> {
-        let until = self.until.unwrap_or(u32::MAX);
-        self.all().rev().find(|(step, _)| *step <= until).map(|(_, value)| value)
+        self.shown().next_back().map(|(_, value)| value)
     }
 
     /// The last of its [`smoothed`] points.
     pub fn last_mean(&self) -> Option<f32> {
-        let until = self.until.unwrap_or(u32::MAX);
-        let before = self.all().rev().filter(|(step, _)| *step <= until);
-        let (mut sum, mut count) = (0.0, 0);
-        for (_, value) in before.take(SMOOTHED) {
-            sum += f64::from(value);
-            count += 1;
-        }
-        (count > 0).then(|| (sum / f64::from(count)) as f32)
+        let mut end = pairs(self.shown().rev().take(SMOOTHED));
+        end.reverse();
+        smoothed(&end).last().map(|(_, mean)| *mean as f32)
     }
 }
 
@@ -143,6 +142,11 @@ impl History {
 
     pub fn series(&self) -> &[Series] {
         &self.series
+    }
+
+    /// The [`smoothed`] points of the series with this name; none before it is measured.
+    pub fn smoothed(&self, name: &str) -> Vec<(f64, f64)> {
+        self.named(name).map_or_else(Vec::new, |series| smoothed(&series.points()))
     }
 
     /// The series with this name.

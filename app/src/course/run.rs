@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use unroll_protocol::{RunState, StudySpec, link::Chapter, study::norm::Models};
+use unroll_protocol::{RunState, link::Chapter};
 
 use super::{Lab, Labs, history::smoothed};
 use crate::{
@@ -92,16 +92,6 @@ impl Reading {
     }
 }
 
-/// Whether the chart of these models shows means of their losses. The time bar shows the same then, for one
-/// quantity has one value.
-fn shows_means(lab: Lab) -> bool {
-    lab.started.with(|started| match started.as_ref().map(|started| &started.spec) {
-        Some(StudySpec::Block(_)) => true,
-        Some(StudySpec::Norm(spec)) => !matches!(spec.models, Models::Outside),
-        _ => false,
-    })
-}
-
 /// Why a model that was opened can't be trained.
 const GIVEN: &str = "This model comes from elsewhere and can’t be trained here.";
 
@@ -125,7 +115,10 @@ impl Run {
     }
 
     fn of_lab(lab: Lab) -> Self {
-        let means = memo(move || shows_means(lab));
+        // One quantity has one value: what the chapter's chart shows.
+        let means = memo(move || {
+            lab.started.with(|s| s.as_ref().is_some_and(|s| chapters::shows_means(&s.spec)))
+        });
         let readings = memo(move || {
             let means = means.get();
             lab.history.with(|history| {

@@ -17,26 +17,31 @@ const LONGEST: u32 = 400;
 /// For a chapter whose models read few characters: a sentence that the learner did not touch is one that
 /// fits as long as the chapter is on show.
 pub fn use_short_sentence() {
+    let short = |source: &Source| corpora::short_probe_for(source.corpus, &source.text);
+    use_other_sentence(Signal::stored(true), short);
+}
+
+/// While `when`, a sentence that the learner did not touch is `other`.
+pub fn use_other_sentence(
+    when: Signal<bool>,
+    other: impl Fn(&Source) -> String + Copy + Send + Sync + 'static,
+) {
     let store = expect_context::<Store>();
-    let both = move |source: &Source| {
-        let Source { corpus, text, .. } = source;
-        [corpora::probe_for(*corpus, text), corpora::short_probe_for(*corpus, text)]
-    };
-    let exchange = move |[from, to]: [String; 2]| {
+    let both =
+        move |source: &Source| [corpora::probe_for(source.corpus, &source.text), other(source)];
+    let exchange = move |is_other: bool, [usual, other]: [String; 2]| {
+        let (from, to) = if is_other { (usual, other) } else { (other, usual) };
         if from != to && store.probe.with_untracked(|probe| *probe == from) {
             store.set_probe(to);
         }
     };
     // At once, so that the first question is about it, and whenever another text is chosen.
-    exchange(store.source.with_untracked(both));
+    exchange(untrack(|| when.get()), store.source.with_untracked(both));
     effect(move || {
         store.probe.track();
-        exchange(store.source.with(both));
+        exchange(when.get(), store.source.with(both));
     });
-    on_cleanup(move || {
-        let [long, short] = store.source.with_untracked(both);
-        exchange([short, long]);
-    });
+    on_cleanup(move || exchange(false, store.source.with_untracked(both)));
 }
 
 /// A field for the sentence that acts as one types, says which characters the model has never met,

@@ -7,7 +7,7 @@ use crate::norm::Norm;
 use burn::{
     nn::{Embedding, Linear},
     tensor::{
-        Int, Tensor, TensorData,
+        Int, Tensor,
         activation::{log_softmax, softmax},
     },
 };
@@ -78,9 +78,7 @@ pub(super) fn self_attention(
 pub(super) fn embed(layer: &Embedding, tokens: Tensor<2, Int>) -> Tensor<3> {
     let weight = layer.weight.val();
     let ([batch, length], [vocabulary, width]) = (tokens.dims(), weight.dims());
-    // Not `arange`, which casts from 64 bits: engines for browsers come without burn's casts.
-    let all: Vec<i32> = (0..vocabulary as i32).collect();
-    let all = Tensor::<1, Int>::from_data(TensorData::new(all, [vocabulary]), &tokens.device());
+    let all = Tensor::<1, Int>::arange(0..vocabulary as i64, &tokens.device());
     let rows = batch * length;
     let one_hot = tokens.reshape([rows, 1]).expand([rows, vocabulary]);
     let one_hot = one_hot.equal(all.reshape([1, vocabulary]).expand([rows, vocabulary])).float();

@@ -6,7 +6,7 @@ use unroll_protocol::study::block::{Depths, Shown, Without};
 use super::Page;
 use crate::{
     controls::tiny_share,
-    course::{self, SMOOTHED},
+    course::SMOOTHED,
     figures::{Dash, Hue, Line, Lines, LinesFigure, YScale, brief},
     reactive::memo,
 };
@@ -16,11 +16,6 @@ type Curve = Vec<(f64, f64)>;
 
 /// The series of the full model's losses, and of the other's.
 const LOSSES: [&str; 2] = ["full loss", "loss without"];
-/// The curve of the series with this name, every point the mean of the last few: batches are small
-/// and their losses noisy.
-fn smoothed(page: Page, name: &str) -> Curve {
-    page.lab.history.with(|h| h.named(name).map_or(Vec::new(), |s| course::smoothed(&s.points())))
-}
 
 /// What leaving something out costs, and what it does to the gradient.
 pub fn view(page: Page) -> AnyView {
@@ -35,7 +30,8 @@ pub fn view(page: Page) -> AnyView {
 }
 
 fn losses(page: Page) -> AnyView {
-    let curves: Memo<[Curve; 2]> = memo(move || LOSSES.map(|name| smoothed(page, name)));
+    let curves: Memo<[Curve; 2]> =
+        memo(move || page.lab.history.with(|h| LOSSES.map(|name| h.smoothed(name))));
     let line = |name: String, hue, dash, curve: Curve| {
         let says = curve.last().map_or_else(String::new, |(_, loss)| brief(*loss));
         Line { says, ..Line::new(name, hue, dash, curve) }
@@ -125,7 +121,7 @@ fn gradients(page: Page) -> AnyView {
 
 /// The smoothed loss of the series with this name, as it is now.
 fn loss(page: Page, name: &str) -> Option<f64> {
-    smoothed(page, name).last().map(|point| point.1)
+    page.lab.history.with(|h| h.smoothed(name).last().map(|point| point.1))
 }
 
 /// The gradient before the first block, over that after the last.

@@ -10,7 +10,10 @@ use crate::{
     course::Sentence,
     figures::{
         BarsFigure, Hue, Matrix, MatrixFigure, Sheet, SheetExport, ValueMap, decimals, exact,
-        largest, token::mark, top_bars,
+        largest,
+        scroll::{self, Land, place_in},
+        token::mark,
+        top_bars,
     },
     reactive::memo,
 };
@@ -212,9 +215,7 @@ fn contributions(page: Page) -> Option<AnyView> {
             let terms =
                 parts.as_ref().and_then(|parts| parts.query_selector(".block-terms").ok()?);
             if let Some((parts, terms)) = parts.zip(terms) {
-                let left = |part: &Element| part.get_bounding_client_rect().left();
-                let by = (left(&terms) - left(&parts)).round() as i32;
-                parts.set_scroll_left(parts.scroll_left() + by);
+                scroll::across(&parts, place_in(&parts, &terms)[0], Land::AtEdge(0.0));
             }
         };
         view! {

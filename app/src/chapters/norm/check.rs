@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use unroll_protocol::study::norm::{Axis, Experiment, Layer, Statistics, Version, ask};
 
-use super::{is_of, smoothed};
+use super::is_of;
 use crate::{
     course::{SMOOTHED, use_lab, use_right},
     questions::use_answer,
@@ -109,7 +109,7 @@ pub const CLEAR: f64 = 0.1;
 pub fn loss() -> AnyView {
     let lab = use_lab();
     let caught_up = memo(move || {
-        let of = |version: Version| smoothed(lab, version.label());
+        let of = |version: Version| lab.history.with(|h| h.smoothed(version.label()));
         let is_now = is_of(lab, Experiment::Layers);
         is_now.then(|| caught_up(&of(Version::Batch), &of(Version::Plain))).flatten()
     });
