@@ -105,7 +105,7 @@ test("heads differ, and their numbers are those of the weights on show", async (
     if (of) assert.equal(text, ` ${Math.round(100 * lines[at][columns.indexOf(of)])}%`);
   }
   // What the numbers are stands above them.
-  const note = jobs.some((job) => job) ? /with what mean share of its weight in this sentence/ : /no head keeps to one place/;
+  const note = jobs.some((job) => job) ? /with what mean share of its weight in this sentence/ : /no head has a clear habit/;
   await eventually(async () => note.test(await byId(page, "heads-cost").textContent()), "the note");
   await openView(page, "head");
   assert.equal(await page.locator(".head-grid .head-job").count(), 0);

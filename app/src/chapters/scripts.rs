@@ -110,6 +110,20 @@ fn beats_are_short() {
     }
 }
 
+/// Whoever picks the longest option without reading is right no more often than by chance.
+#[test]
+fn the_right_option_is_not_known_by_its_length() {
+    let told = told();
+    let quizzes: Vec<_> = told.iter().flat_map(|(_, script)| script.quizzes).collect();
+    let is_longest = |quiz: &&&crate::teaching::Quiz| {
+        let length = |(option, _): &(&str, &str)| option.chars().count();
+        let longest = quiz.options.iter().map(length).max();
+        Some(length(&quiz.options[quiz.right])) == longest
+    };
+    let longest = quizzes.iter().filter(is_longest).count();
+    assert!(longest * 5 <= quizzes.len() * 2, "{longest} of {}", quizzes.len());
+}
+
 #[test]
 fn a_twin_that_a_trial_adds_is_another_model() {
     let mut twins = 0;

@@ -274,13 +274,15 @@ pub fn WayIn(testid: &'static str) -> impl IntoView {
         let is_open = |info: &&&Entry| info.id != Chapter::Gpt && !progress.is_done(info.id);
         // The first chapter prepares; the course opens without it.
         let course = &chapters::ALL[1..];
-        *course.iter().find(is_open).unwrap_or(&course[0])
+        let open = course.iter().find(is_open);
+        (*open.unwrap_or(&course[0]), open.is_none())
     };
     view! {
         <p class="way-in">
             {move || {
-                let info = next();
+                let (info, is_all_read) = next();
                 let lead = match info.id == chapters::ALL[1].id {
+                    _ if is_all_read => "Read the course again: ",
                     true => "See how it works: chapter\u{a0}1, ",
                     false => "Continue the course: ",
                 };

@@ -95,7 +95,7 @@ impl Matrix {
                 format!("{count} {values} beyond {high}")
             }
             ValueMap::Probability | ValueMap::Signed { .. } => {
-                format!("{count} {values} beyond {low} to {high}")
+                format!("{count} {values} outside {low} to {high}")
             }
         }
     }
@@ -216,7 +216,7 @@ pub mod tests {
         let m = small();
         assert_eq!(m.describe(0, 1), "unit ‘u1’ (1), time ‘␣’ (2): -1.5000");
         assert_eq!(m.describe(1, 0), "unit ‘u2’ (2), time ‘a’ (1): masked");
-        assert_eq!(m.beyond(), "1 value beyond −1 to 1");
+        assert_eq!(m.beyond(), "1 value outside −1 to 1");
         let sizes = Matrix { map: ValueMap::Size { limit: 0.2 }, values: vec![0.5; 6], ..small() };
         assert_eq!(sizes.beyond(), "6 values beyond 0.2");
         let own = Matrix { map: ValueMap::EachRow, ..small() };

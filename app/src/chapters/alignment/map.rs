@@ -87,6 +87,18 @@ fn percent(weight: f32) -> String {
     if weight < 0.005 { String::new() } else { format!("{:.0}", 100.0 * weight) }
 }
 
+/// Weights nearer to each other than this look alike.
+const LEADS: f32 = 0.01;
+
+/// The source character that is read more than any other, if it can be told from the next.
+pub fn standing_out(row: &[f32]) -> Option<usize> {
+    match *likeliest(row).as_slice() {
+        [most, second, ..] => (row[most] - row[second] >= LEADS).then_some(most),
+        [most] => Some(most),
+        [] => None,
+    }
+}
+
 /// The sentence for what a produced character read: the three largest weights.
 pub fn read_sentence(alignment: &Alignment, place: Place) -> Option<String> {
     let (model, at) = place;
@@ -191,10 +203,7 @@ pub fn SourceChips(gaze: Gaze, testid: &'static str) -> AnyView {
     let length = memo(move || alignment.with(|a| a.source.len()));
     let strongest = memo(move || {
         let place = place.get()?;
-        alignment.with(|a| {
-            let row = a.row(place);
-            (0..row.len()).max_by(|i, j| row[*i].total_cmp(&row[*j]))
-        })
+        alignment.with(|a| standing_out(a.row(place)))
     });
     let chip = move |j: usize| {
         Chip {

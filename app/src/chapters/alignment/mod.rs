@@ -13,6 +13,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::{
     AttentionRow,
+    gpt::likeliest,
     link::Chapter,
     study::alignment::{self, Reading, Settings, Source, ask, name},
     transduction::{AttentionKind, PairTask},
@@ -288,21 +289,19 @@ fn AlignmentChapter() -> impl IntoView {
 
 /// What the text reads off the models.
 fn lives(page: Page) -> Vec<Live> {
-    // The source character read most, its weight, and by how much it leads.
+    // The source character read most, its weight, and whether it stands out.
     let most = move |at: usize| {
         page.alignment.with(|a| {
             let decoded = a.decoded.iter().find(|decoded| !decoded.weights.is_empty())?;
             (at < decoded.tokens.len()).then_some(())?;
             let row = decoded.row(at);
-            let most = (0..row.len()).max_by(|i, j| row[*i].total_cmp(&row[*j]))?;
-            let others = (0..row.len()).filter(|other| *other != most);
-            let lead = row[most] - others.map(|other| row[other]).fold(0.0, f32::max);
-            Some((most, row[most], lead))
+            let most = *likeliest(row).first()?;
+            Some((most, row[most], map::standing_out(row).is_some()))
         })
     };
     let read = move |at: usize, early: &str| {
-        let read = most(at).and_then(|(most, weight, lead)| {
-            if lead < LEADS {
+        let read = most(at).and_then(|(most, weight, stands_out)| {
+            if !stands_out {
                 return Some(early.to_owned());
             }
             let source = page.alignment.with(|a| Some(name_at(a.source.get(most)?, most)))?;
@@ -393,8 +392,6 @@ fn lives(page: Page) -> Vec<Live> {
 const FOUND: f32 = 0.5;
 /// Models whose shares of right answers are nearer to each other than this are about as good.
 const AHEAD: f32 = 0.05;
-/// Weights nearer to each other than this look alike.
-const LEADS: f32 = 0.01;
 
 /// How often each model is right over sources of these `lengths`, as a sentence.
 fn how_often(lengths: &str, shares: &[(AttentionKind, f32)]) -> String {

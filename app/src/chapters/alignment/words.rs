@@ -267,15 +267,15 @@ pub const SCRIPT: Script = Script {
             asks: "Why can attention help with long sources?",
             options: &[
                 (
-                    "The decoder’s state gets more numbers as the source grows.",
+                    "The decoder’s state gets more numbers with every character of the source.",
                     "The state keeps its size. What grows is the number of encoder states that can be read.",
                 ),
                 (
-                    "It leaves out the characters that do not matter.",
-                    "None is left out. A softmax weight can be tiny, but in exact arithmetic it is never 0.",
+                    "It never reads the characters that do not matter.",
+                    "It reads every one. A softmax weight can be tiny, but in exact arithmetic it is never 0.",
                 ),
                 (
-                    "At every step it can read all encoder states, so one vector does not have to hold everything.",
+                    "It can read all encoder states at every step, not just one vector.",
                     "There are as many states as characters, and each context is mixed for one step only.",
                 ),
             ],
@@ -288,7 +288,7 @@ pub const SCRIPT: Script = Script {
                    character.” What is wrong?",
             options: &[
                 (
-                    "The right answers alone teach the model where to look.",
+                    "The right answers alone teach it where to look.",
                     "The loss only asks whether each character is right. Its gradient also reaches the weights α, \
                      because softmax and the weighted sum have slopes everywhere.",
                 ),
@@ -298,7 +298,7 @@ pub const SCRIPT: Script = Script {
                      likelier.",
                 ),
                 (
-                    "Nothing. Without marks the weights stay random.",
+                    "Nothing is wrong: without such marks the weights stay random.",
                     "Train and look: the weights change, though only the answers are given.",
                 ),
             ],
@@ -310,11 +310,11 @@ pub const SCRIPT: Script = Script {
             asks: "“The weight α is what goes into the small network.” What is wrong?",
             options: &[
                 (
-                    "The context c goes in.",
+                    "The context c goes in, and the weight α is added to it afterward.",
                     "The context comes last: it is computed from the weights.",
                 ),
                 (
-                    "The states s and h go in. α is the softmax of the scores that come out.",
+                    "The states s and h go in. α is the softmax of what comes out.",
                     "One score comes out for each h. Softmax turns the scores into weights, which say how much to take \
                      of each h.",
                 ),
@@ -331,12 +331,12 @@ pub const SCRIPT: Script = Script {
             asks: "“One source character has nearly all the weight, so the others had no influence.” What is wrong?",
             options: &[
                 (
-                    "The encoder reads both ways, so its state there has also taken in the characters on both sides.",
+                    "That state has also taken in the characters on both sides.",
                     "What is mixed are encoder states, not bare characters. The decoder’s own state, too, holds \
                      what was read before.",
                 ),
                 (
-                    "Weights say nothing at all.",
+                    "Attention weights say nothing at all about what the answer was made from.",
                     "They say exactly how much of each encoder state goes into this context, but that is not all \
                      that shaped the answer.",
                 ),

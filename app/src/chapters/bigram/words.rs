@@ -49,7 +49,7 @@ pub const SCRIPT: Script = Script {
             text: "“The zebra yawned in German” is unlikely, not impossible. Raw counts call it impossible if one of \
                    its letter pairs never occurs in the text. [Smoothing](smoothing) adds a little, k, to every \
                    count: unseen pairs gain, frequent pairs pay.\n\n\
-                   ! [Drag k up](>control-bigram-k). Which rows pale first, the frequent characters (top) or the \
+                   ! [Drag k up](>control-bigram-k). Which rows fade first, the frequent characters (top) or the \
                    rare ones (bottom)?",
             set: |link| (link.bigram.view, link.bigram.k) = (View::Smoothed, 0.1),
             asks: &["bigram-zero"],
@@ -75,11 +75,11 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "It comes close, and never quite arrives",
             text: "The picture is now trained minus counted. As the two come closer, the color scale shrinks to \
-                   ±0.02, and what agrees turns pale. A dot marks a pair that was never seen.\n\n\
-                   ! Train until almost all is pale, then press “Replay”: which rows pale last? Then \
+                   ±0.02, and what agrees fades away. A dot marks a pair that was never seen.\n\n\
+                   ! Train until almost all has faded, then press “Replay”: which rows fade last? Then \
                    [click a dot](>bigram-matrix-cells): does its logit ever stop falling?\n\n\
                    + Which rows, and how probable is the pair?\n\n\
-                   In the first few hundred steps, rows with little choice pale last. Such a row needs one logit far \
+                   In the first few hundred steps, rows with little choice fade last. Such a row needs one logit far \
                    above all others. Much later, some rows tremble: the steps never let the table rest.\n\n\
                    The pair’s count is 0. But its trained probability is e (about 2.718) to the power of its logit, \
                    divided by the sum of such powers along its row.",
@@ -193,7 +193,7 @@ pub const SCRIPT: Script = Script {
             asks: "Why is a probability of 0 so much worse than a very small one?",
             options: &[
                 (
-                    "It isn’t. The two are nearly the same.",
+                    "It isn’t: for a single pair of letters the two are nearly the same.",
                     "For one pair the difference looks small. But the probability of a text is a product, and 0 \
                      times anything is 0.",
                 ),
@@ -220,7 +220,7 @@ pub const SCRIPT: Script = Script {
                      probability only gets closer to 0.",
                 ),
                 (
-                    "The training text is too short.",
+                    "The training text is too short to contain every possible pair.",
                     "A longer text would still lack some pairs, and the same would happen with those.",
                 ),
                 (

@@ -73,8 +73,8 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "A missing letter",
-            text: "In real text the past does say something about the future. How much can the other side add? Here \
-                   one letter is hidden. The percentage to the right of each name is measured on [held-out \
+            text: "In real text the past does say something about the future. How much can the other side add? Each \
+                   guess hides its own letter; the strips show one case. The percentages are measured on [held-out \
                    text](held-out){filled}.\n\n\
                    ! [Press any letter](>birnn-row-inputs) to hide it instead, and compare the guesses.\n\n\
                    {telling} [Open the view “Guess”](@guess) to guess first.\n\n\
@@ -153,7 +153,7 @@ pub const SCRIPT: Script = Script {
                     "The way back is short here, but there is nothing in the past for the gradient to point to.",
                 ),
                 (
-                    "It has fewer parameters than both ways.",
+                    "It has fewer parameters than one that reads both ways.",
                     "It was given more units, so that it has at least as many parameters.",
                 ),
             ],

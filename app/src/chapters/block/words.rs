@@ -211,7 +211,7 @@ pub const SCRIPT: Script = Script {
             asks: "A long term can add almost nothing to a logit. Why?",
             options: &[
                 (
-                    "The final norm removes long terms.",
+                    "The final norm makes long terms as short as all the others.",
                     "It divides all terms by the same number, so long ones stay long beside the others.",
                 ),
                 (
@@ -219,7 +219,7 @@ pub const SCRIPT: Script = Script {
                     "Softmax comes after the logits, so it has no part in their sums.",
                 ),
                 (
-                    "Its products may cancel: it points in a direction that this logit does not read.",
+                    "It points in a direction that this logit does not read.",
                     "The logit is an inner product. If term and unembedding are at right angles, it is 0, however \
                      long the term is.",
                 ),
@@ -232,12 +232,12 @@ pub const SCRIPT: Script = Script {
             asks: "“In the feed-forward layer the tokens exchange information once more.” What is wrong?",
             options: &[
                 (
-                    "It works on each token by itself, with the same weights for all.",
+                    "It works on each token alone, with the same weights for all.",
                     "You could give it one token at a time and get the same outputs. Only attention carries \
                      something from one token to another.",
                 ),
                 (
-                    "There the tokens exchange information for the first time.",
+                    "There the tokens exchange information for the first time, not once more.",
                     "They do so in attention, which comes before it.",
                 ),
                 (

@@ -85,7 +85,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A healthy curve can mislead",
             text: "Now every step from the letter on has its own loss, so the curve looks healthy. But only the \
-                   pale curve comes back from the “?”. {part-now} Where it vanishes, a network learns little from \
+                   dashed curve comes back from the “?”. {part-now} Where it vanishes, a network learns little from \
                    the far past.\n\n\
                    ! [Switch the loss](>control-bptt-loss) to the last step: which curve is left?",
             set: |link| {
@@ -117,8 +117,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A second way back",
             text: "The [LSTM](lstm) and [GRU](gru) are newer networks. The LSTM has a second memory, the \
-                   [cell](#cell cell). Straight back along it, each step multiplies the gradient by a gate. A \
-                   forget bias of 3 starts the gate near 1. What comes through the state is added. {along-open}\n\n\
+                   [cell](#cell cell). Straight back along it, each step multiplies the gradient by a gate, a number \
+                   from 0 to 1. A forget bias of 3 starts this gate near 1. {along-open}\n\n\
                    ! [Choose “All three”](>control-bptt-shown): which curve stays highest at the letter?\n\n\
                    + Can the gradient grow along the cell?\n\n\
                    This gate, the forget gate, can’t make the gradient grow: it is at most 1. But what comes through the state is added at each step. So the factor per \
@@ -133,9 +133,10 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A gate that is half open forgets too",
             text: "A bias sets how open the forget gates start. At 0, as here, they are half open. Thirty halves, \
-                   multiplied, make about one billionth. {along-half} Anything beyond a billionth came through the \
-                   state (or training opened gates). So a bias of 1 is common.\n\n\
-                   ! Read “LSTM cell” at the dotted line: how much is left?",
+                   multiplied, make about one billionth. So a bias of 1 is common.\n\n\
+                   ! Read “LSTM cell” at the dotted line: how much is left?\n\n\
+                   + Is it more than a billionth?\n\n\
+                   {along-half} Anything beyond a billionth came through the state, or training opened gates.",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
                 link.bptt.forget_bias = 0.0;
@@ -227,12 +228,12 @@ pub const SCRIPT: Script = Script {
             asks: "Why does a vanishing gradient keep an RNN from learning the letter?",
             options: &[
                 (
-                    "The letter’s step has weights of its own, which never change.",
+                    "The letter’s step has weights of its own, and those weights never change.",
                     "All steps share the same weights, and these do change. But the letter’s step has next to no say \
                      in how.",
                 ),
                 (
-                    "Training hears almost nothing about what the letter’s step should change.",
+                    "Training hears almost nothing of what that step should change.",
                     "A weight’s gradient is a sum over all steps. The letter’s step adds far less to it than the last \
                      few steps do.",
                 ),
@@ -254,7 +255,7 @@ pub const SCRIPT: Script = Script {
                     "Clipping scales a long gradient down to a limit. What is already short stays as it is.",
                 ),
                 (
-                    "Clipping cures the vanishing gradient alone.",
+                    "Clipping cures the vanishing gradient, but does nothing for the exploding one.",
                     "It is the other way around: clipping can only make a gradient shorter.",
                 ),
                 (
@@ -275,13 +276,12 @@ pub const SCRIPT: Script = Script {
                      any of them.",
                 ),
                 (
-                    "The cell has no tanh in it anywhere.",
-                    "There is a tanh where something is added to the cell. The way back along the cell does not pass \
-                     through it.",
+                    "The cell has no tanh in it anywhere, so nothing can shrink a gradient.",
+                    "There is a tanh where something is added to the cell. The way back along the cell does \
+                     not pass through it, but a low forget gate can still shrink the gradient.",
                 ),
                 (
-                    "Straight back along the cell, each step multiplies by a gate that can stay near 1, not by U and a \
-                     slope.",
+                    "Each step back multiplies by a gate that can stay near 1.",
                     "A factor of 0.99 leaves three quarters after thirty steps. A factor of 0.5 leaves a billionth.",
                 ),
             ],

@@ -205,11 +205,11 @@ pub const SCRIPT: Script = Script {
                     "It reads all that fits into its context, and still it loops.",
                 ),
                 (
-                    "Once a stretch has repeated, the model finds it likely to repeat again, and greedy always takes the likeliest.",
+                    "What has repeated once is likely to repeat again.",
                     "Seeing a repetition makes more of it likelier, and no random draw ever breaks the loop. Once everything the model can see is the same as before, its next choice must be the same too.",
                 ),
                 (
-                    "The largest share is always the same token.",
+                    "The largest share belongs to the same token, whatever comes before it.",
                     "It changes with the text before it. Look at the rows as you write.",
                 ),
             ],
@@ -221,11 +221,11 @@ pub const SCRIPT: Script = Script {
             asks: "“At a higher temperature the model knows more words.” What is wrong?",
             options: &[
                 (
-                    "Temperature changes only how the model’s logits are turned into shares. The logits stay the same.",
+                    "Temperature changes only the shares. The logits stay the same.",
                     "They are divided by the temperature after the model has computed them.",
                 ),
                 (
-                    "At a higher temperature it knows fewer words.",
+                    "At a higher temperature it knows fewer words, because it gets more of them wrong.",
                     "It changes nothing about what the model knows.",
                 ),
                 ("Nothing is wrong.", "Watch the logits in the readout as you move the slider."),
@@ -259,11 +259,11 @@ pub const SCRIPT: Script = Script {
                     "It drops beginnings on the way, and one of them might have gone on very well.",
                 ),
                 (
-                    "It finds a random one.",
+                    "It finds a random continuation, because its tokens are drawn.",
                     "It draws nothing: the same sentence gives the same beams.",
                 ),
                 (
-                    "It may drop the beginning of the most probable continuation, and so miss it.",
+                    "It may drop the beginning of that continuation.",
                     "To be certain, it might have to follow a huge number of beginnings. Each new token multiplies them.",
                 ),
             ],
@@ -279,7 +279,7 @@ pub const SCRIPT: Script = Script {
                     "Each surprise is −ln 1 = 0, and e to the power of 0 is 1.",
                 ),
                 (
-                    "It has no idea.",
+                    "It has no idea: to it, every token in the vocabulary is equally likely.",
                     "A model with no idea has a perplexity as large as its vocabulary.",
                 ),
                 (

@@ -27,6 +27,8 @@ pub struct Gates {
     pub units: Answered<Units>,
     /// The keeper of every unit, whatever is drawn: beats speak of it before they draw it.
     pub keeps: Answered<Seen>,
+    /// Whether the units are ranked as they are now, rather than before the first steps.
+    pub settled: Memo<bool>,
     pub sentence: Memo<Sentence>,
     pub is_drawn: Memo<bool>,
     pub cell: Memo<CellChoice>,
@@ -91,7 +93,7 @@ impl Gates {
             .shown_in(lab.on_view("memory"))
             .shown_in(lab.check_seen);
         let keeps = use_answer(lab, move || {
-            settled.get().then(|| ask::Seen {
+            Some(ask::Seen {
                 sentence: sentence.get(),
                 quantity: Quantity::Forget.of(cell.get()),
                 forced: forced.get(),
@@ -132,6 +134,7 @@ impl Gates {
             sums,
             units,
             keeps,
+            settled,
             sentence,
             is_drawn,
             cell,

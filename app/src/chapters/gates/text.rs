@@ -190,7 +190,7 @@ pub const SCRIPT: Script = Script {
             asks: "“A forget gate near 1 makes the unit forget.” What is wrong?",
             options: &[
                 (
-                    "Nothing. That is why it has this name.",
+                    "Nothing. The unit then forgets the most, and the gate is named for that.",
                     "The name suggests this, but c is multiplied by f, and whatever is multiplied by 1 stays.",
                 ),
                 (
@@ -240,7 +240,7 @@ pub const SCRIPT: Script = Script {
                      from those.",
                 ),
                 (
-                    "The forget gate can be larger than 1 and make c grow.",
+                    "The forget gate can be larger than 1, so it makes c grow with every character.",
                     "A gate is a sigmoid: it never exceeds 1. c grows because i · g is added.",
                 ),
             ],

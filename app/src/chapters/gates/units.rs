@@ -9,6 +9,7 @@ use super::{
     state::{Gates, followed, ranking, three},
 };
 use crate::{
+    controls::grouped,
     figures::{Dash, Hue, Line, Lines, LinesFigure, Ruler, token::mark},
     reactive::memo,
 };
@@ -33,16 +34,21 @@ const LEAST: f64 = 8.0;
 pub fn Counts(gates: Gates) -> impl IntoView {
     let rows = memo(move || {
         let held_out = gates.units(ranking).unwrap_or_default();
-        let row = |(unit, others)| (unit, gates.follows_here(unit).map(|(_, r)| r), others);
-        let mut rows: Vec<(usize, Option<f32>, f32)> = held_out.into_iter().map(row).collect();
-        let size = |(_, r, _): &(usize, Option<f32>, f32)| r.map_or(0.0, f32::abs);
+        // Of the untrained model they would stand beside those of a trained one.
+        let is_now = gates.settled.get();
+        let row = |(unit, others)| {
+            (unit, gates.follows_here(unit).map(|(_, r)| r), is_now.then_some(others))
+        };
+        let mut rows: Vec<(usize, Option<f32>, Option<f32>)> =
+            held_out.into_iter().map(row).collect();
+        let size = |(_, r, _): &(usize, Option<f32>, Option<f32>)| r.map_or(0.0, f32::abs);
         // Where nothing changes on show, the order of the others stays.
         rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
         rows.truncate(LISTED);
         rows
     });
     let characters = move || gates.units(|units| units.characters).unwrap_or_default();
-    let row = move |(unit, here, others): (usize, Option<f32>, f32)| {
+    let row = move |(unit, here, others): (usize, Option<f32>, Option<f32>)| {
         let chosen = move || gates.unit.get() == unit;
         // From the middle to the right, and to the left of a unit that counts downward.
         let r = here.unwrap_or_default();
@@ -51,7 +57,8 @@ pub fn Counts(gates: Gates) -> impl IntoView {
             "width:{width:.0}%;margin-left:{:.0}%",
             if r < 0.0 { 50.0 - width } else { 50.0 }
         );
-        let (here, others) = (here.map_or("–".to_owned(), three), three(others));
+        let here = here.map_or("–".to_owned(), three);
+        let others = others.map_or("…".to_owned(), three);
         view! {
             <li>
                 <button type="button" class="gates-rank" class:gates-chosen=chosen
@@ -81,7 +88,7 @@ pub fn Counts(gates: Gates) -> impl IntoView {
             <div>
                 <p class="gates-ranks-head" aria-hidden="true">
                     <span>{format!("r on {HERE}")}</span>
-                    <span class="gates-others">{move || format!("on {} others", characters())}</span>
+                    <span>{move || format!("r on {} others", characters())}</span>
                 </p>
                 <ol class="gates-ranks view-scroll" aria-label="Units, the best on this string first">
                     {move || rows.get().into_iter().map(row).collect_view()}
@@ -100,7 +107,9 @@ pub fn best(gates: Gates) -> Option<String> {
         let state = units.cell.memory().id();
         let (what, way) = (answer(*what), if r < 0.0 { ", upside down" } else { "" });
         Some(format!(
-            "On {} characters that it was not trained on, {state} of unit {} follows {what} best{way}: r = {}.",
+            "At step {}, on {} characters that it was not trained on, {state} of unit {} follows {what} best{way}: \
+             r = {}.",
+            grouped(units.step.into()),
             units.characters,
             unit + 1,
             three(r)

@@ -88,8 +88,9 @@ fn length_of(batch: &Batch) -> usize {
     batch.losses.shape.get(1).map_or(0, |length| *length as usize)
 }
 
-/// What a guess is given: all tokens of a row up to the one `at` a place, or the last of many.
-fn given(tokens: &[String], at: usize) -> &[String] {
+/// What a guess is given: all tokens of a row up to the one `at` a place, or the last of many and an ellipsis
+/// before them.
+fn given(tokens: &[String], at: usize) -> (&'static str, &[String]) {
     let mut room = ROOM;
     let fits = |token: &&String| {
         let needed = mark(token).chars().count();
@@ -99,16 +100,18 @@ fn given(tokens: &[String], at: usize) -> &[String] {
     };
     let all = &tokens[(at + 1).saturating_sub(REPEATED)..=at];
     let count = all.iter().rev().take_while(fits).count().max(1);
-    &all[all.len() - count..]
+    let dots = if count <= at { "…" } else { "" };
+    (dots, &all[all.len() - count..])
 }
 
 /// The same as markup; tokens that are `tinted` need not be characters.
 fn given_markup(tokens: &[String], at: usize, tinted: bool) -> String {
-    let given = given(tokens, at);
-    match tinted {
+    let (dots, given) = given(tokens, at);
+    let text = match tinted {
         true => tint::markup(&tint::runs(given), mark),
         false => escape(&given.iter().map(|token| mark(token)).collect::<String>()),
-    }
+    };
+    format!("{dots}{text}")
 }
 
 /// How probable the model finds each token that it has to guess; the columns are what it is given in
@@ -133,8 +136,7 @@ fn describe(batch: &Batch, row: usize, at: usize, tinted: bool) -> String {
     let Some(tokens) = batch.rows.get(row).filter(|tokens| at + 1 < tokens.len()) else {
         return String::new();
     };
-    let given = given(tokens, at);
-    let dots = if given.len() <= at { "…" } else { "" };
+    let (dots, given) = given(tokens, at);
     let given =
         if tinted { tint::barred(given) } else { given.iter().map(|token| mark(token)).collect() };
     let loss = batch.losses.values.get(row * length + at).copied().unwrap_or(f32::NAN);
@@ -315,6 +317,13 @@ mod tests {
         let matrix = matrix(&two_rows(), 1);
         assert_eq!((matrix.shape(), matrix.columns.concat()), ((2, 4), "dogs".to_owned()));
         assert_eq!(matrix.value(1, 3), 1.0);
+    }
+
+    #[test]
+    fn what_is_left_out_before_an_example_is_an_ellipsis() {
+        let row = vec!["a".to_owned(); 40];
+        assert_eq!(given_markup(&row, 3, false), "aaaa");
+        assert_eq!(given_markup(&row, 30, false), format!("…{}", "a".repeat(REPEATED)));
     }
 
     #[test]

@@ -150,7 +150,7 @@ pub const SCRIPT: Script = Script {
             asks: "“A GPT works out which token comes next.” What is wrong?",
             options: &[
                 (
-                    "It works out the whole next word.",
+                    "It works out the whole next word, and writes that word token by token.",
                     "It looks only one token ahead, and even that one it does not settle on.",
                 ),
                 (
@@ -179,7 +179,7 @@ pub const SCRIPT: Script = Script {
                     "Every row fills every position, so each one is trained equally often.",
                 ),
                 (
-                    "The beginning of a sentence is hard to guess.",
+                    "Every row starts at the beginning of a sentence.",
                     "A row can begin anywhere in the text. Most begin in the middle of a word.",
                 ),
             ],
@@ -191,7 +191,7 @@ pub const SCRIPT: Script = Script {
             asks: "It reads all tokens at once. Why does it write them one at a time?",
             options: &[
                 (
-                    "Writing needs more memory.",
+                    "Writing all at once would need more memory than the tab can give it.",
                     "It writes with the same weights that it reads with. Memory is not the reason.",
                 ),
                 (
@@ -199,7 +199,7 @@ pub const SCRIPT: Script = Script {
                     "It would write one at a time even if no one were watching.",
                 ),
                 (
-                    "Each guess depends on the tokens before it, and these must be chosen first.",
+                    "Each guess needs the tokens before it to be chosen first.",
                     "When it reads, all tokens are there already. When it writes, the last one has only just \
                      been drawn.",
                 ),

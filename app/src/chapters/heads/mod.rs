@@ -260,7 +260,7 @@ fn joint_in_words(page: Page, jobs: Memo<Vec<Option<Job>>>) -> AnyView {
         } else if jobs.with(|jobs| jobs.iter().any(Option::is_some)) {
             "Under a picture: where the head mostly looks, and with what mean share of its weight in this sentence."
         } else {
-            "In this sentence, no head keeps to one place yet."
+            "In this sentence, no head has a clear habit yet."
         };
         return view! { <span class="hint">{hint}</span> }.into_any();
     }

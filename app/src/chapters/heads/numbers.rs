@@ -397,7 +397,7 @@ fn Definitions(page: Page) -> impl IntoView {
                      heads on. "
                     {move || measured.get().map(|(windows, tokens, before)| format!(
                         "Here: {tokens} characters in {windows} windows of held-out text, loss {before:.4} \
-                         with all on. ± is the standard error of the mean over windows. Pale: less than \
+                         with all on. ± is the standard error of the mean over windows. Faint: less than \
                          twice that. Measured again whenever training rests."
                     ))}
                 </dd>

@@ -186,11 +186,11 @@ pub const SCRIPT: Script = Script {
                     "It never sees them. Softmax gets one score for each key, however wide query and key are.",
                 ),
                 (
-                    "However wide it is, it has one row of weights, so it mixes all it looks at in the same shares.",
+                    "All its numbers would still be mixed in the same shares.",
                     "A wider value carries more numbers, but each of them is averaged with the same weights.",
                 ),
                 (
-                    "A wide head could see later tokens.",
+                    "A wider head could see past the mask, to tokens that come later.",
                     "The mask decides what a head may see. Its width has no part in that.",
                 ),
             ],
@@ -202,14 +202,14 @@ pub const SCRIPT: Script = Script {
             asks: "“Four heads need four times as many parameters as one.” What is wrong?",
             options: &[
                 (
-                    "Each head gets a quarter of the width, so together they need as many parameters as one \
-                     wide head.",
+                    "Each head is a quarter as wide, so the number stays the same.",
                     "Four heads of 8 numbers make 32 numbers each of query, key and value. One head of width 32 \
                      makes just as many.",
                 ),
                 (
-                    "They need sixteen times as many.",
-                    "That would be so if each head were four times as wide as the one. Here each is a quarter as wide.",
+                    "They need sixteen times as many: four heads, each four times as wide.",
+                    "That would be so if each head were four times as wide as the single head. Here each is a \
+                     quarter as wide.",
                 ),
                 (
                     "Nothing is wrong.",

@@ -178,11 +178,11 @@ pub const SCRIPT: Script = Script {
             asks: "“The query of a token holds what it passes on to others.” What is wrong?",
             options: &[
                 (
-                    "The value is passed on. The query only says what is looked for.",
+                    "The query says what is looked for. The value is passed on.",
                     "Query and key decide how much. The value is what comes over.",
                 ),
                 (
-                    "The key is passed on.",
+                    "The key is passed on, to each token whose query it fits well.",
                     "The key is only compared with queries. It decides how much comes over, not what.",
                 ),
                 ("Nothing is wrong.", "Follow the bands in the picture: they start at the values."),
@@ -195,7 +195,7 @@ pub const SCRIPT: Script = Script {
             asks: "“In the feed-forward layer the tokens exchange what they have learned.” What is wrong?",
             options: &[
                 (
-                    "It is only for the last row.",
+                    "It works on the last row alone, the one that the next token comes from.",
                     "It works on every row, as you see in its column.",
                 ),
                 (
@@ -215,7 +215,7 @@ pub const SCRIPT: Script = Script {
             asks: "Every row ends in shares for its next token. Why is only the last row used for writing?",
             options: &[
                 (
-                    "Only the last row has seen the whole text, and only its next token is missing.",
+                    "Only the last row has a next token that is not there yet.",
                     "Each earlier row guesses a token that is there already. In training all of these guesses \
                      count.",
                 ),
@@ -224,7 +224,7 @@ pub const SCRIPT: Script = Script {
                     "Every row goes through the same layers with the same weights.",
                 ),
                 (
-                    "The other rows are never computed.",
+                    "The other rows are never computed, because nothing ever needs them.",
                     "They are: the last row needs their keys and values.",
                 ),
             ],

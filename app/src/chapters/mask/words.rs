@@ -130,7 +130,7 @@ pub const SCRIPT: Script = Script {
             asks: &["mask-inference"],
         },
         Beat {
-            title: "Take it off",
+            title: "Without the mask",
             text: "In the row “no mask” the same model has every token in sight. There even the outputs before the \
                    changed token hear of the change. All outputs that move are outlined. Only \
                    the mask differs between the rows.\n\n\
@@ -147,7 +147,7 @@ pub const SCRIPT: Script = Script {
                    Here each token sees only itself and the one before, yet a change travels farther. There are \
                    two layers, and in the second the neighbor already knows something of its own neighbor.\n\n\
                    ! Count how far the change reaches in the first row. Outputs that move are outlined, even where \
-                   their color is pale.\n\n\
+                   their color is faint.\n\n\
                    + Does a real model use bands?\n\n\
                    GPT-3 has such bands in every other layer, only wider.",
             set: |link| {
@@ -239,11 +239,12 @@ pub const SCRIPT: Script = Script {
             asks: "Why add −∞ before the softmax, rather than set the weight to 0 after it?",
             options: &[
                 (
-                    "Because 0 is not a number that softmax can give.",
-                    "With a score of −∞ it gives exactly 0. What matters is the other weights in the row.",
+                    "Because a weight set to 0 afterward would turn positive again in training.",
+                    "It would not: it would be set to 0 again in every pass. What matters is the other weights \
+                     in the row.",
                 ),
                 (
-                    "Then the open cells share the whole 1, and the blocked scores count for nothing.",
+                    "Then the open cells share the whole 1 among themselves.",
                     "With the weight set to 0 afterward, the row would no longer add up to 1. And the blocked score \
                      would still have shrunk the others, so the future would leak.",
                 ),
@@ -257,12 +258,12 @@ pub const SCRIPT: Script = Script {
             asks: "“With a causal mask, each token must wait until those before it are done.” What is wrong?",
             options: &[
                 (
-                    "Within a layer all rows are computed at the same time. The mask only removes cells.",
+                    "Within a layer all rows are computed at the same time.",
                     "The tokens of the past are all there in training, so one matrix product does every row. \
                      Waiting comes only when the model writes new text.",
                 ),
                 (
-                    "Only the first token has to wait.",
+                    "Only the first token has to wait, until the last one has been computed.",
                     "It has the least to do, since it sees only itself. But no token waits for another within a \
                      layer.",
                 ),
@@ -286,7 +287,7 @@ pub const SCRIPT: Script = Script {
                      written.",
                 ),
                 (
-                    "Nothing. Without the mask it writes the same.",
+                    "Nothing. The tokens of a prompt get the same outputs without it.",
                     "Try it: the next part of the story takes the mask off, and earlier outputs move.",
                 ),
                 (
@@ -303,7 +304,7 @@ pub const SCRIPT: Script = Script {
             asks: "Why can the unmasked model have a low training loss and still write badly?",
             options: &[
                 (
-                    "It can copy the next character in training, so it need not learn to predict it.",
+                    "In training it can copy the answer instead of predicting it.",
                     "Copying is the easiest way to a low loss, but when it writes, there is nothing to copy.",
                 ),
                 (
@@ -311,7 +312,7 @@ pub const SCRIPT: Script = Script {
                     "Both models are built alike and begin with the same weights. Only the mask differs.",
                 ),
                 (
-                    "It learned the training text by heart.",
+                    "It learned the training text by heart, and can write nothing but that text.",
                     "That is overfitting, and then it could at least recite that text. This model fails wherever the \
                      answer is not in sight.",
                 ),

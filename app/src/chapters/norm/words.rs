@@ -182,12 +182,12 @@ pub const SCRIPT: Script = Script {
                     "Its output is at most 1, which the next layer reads without trouble.",
                 ),
                 (
-                    "At its limit tanh is flat, so nudging its sum changes almost nothing.",
+                    "At its limit tanh is flat: a nudge changes almost nothing.",
                     "The gradient is multiplied by this slope on its way down. When the slope is near 0, almost \
                      nothing is left.",
                 ),
                 (
-                    "Its weights have stopped at their largest allowed value.",
+                    "Its weights have stopped at the largest value they are allowed to have.",
                     "Weights have no limit. It is the slope of tanh that is near 0.",
                 ),
             ],

@@ -211,7 +211,7 @@ pub const SCRIPT: Script = Script {
             asks: "“The bag can tell ‘abc’ from ‘cab’, but not from ‘abb’.” What is wrong?",
             options: &[
                 (
-                    "It can’t tell ‘abc’ from either of them.",
+                    "It can’t tell ‘abc’ from either of them, because a bag has no order.",
                     "You can count what is in a bag: ‘abb’ has two b’s and no c.",
                 ),
                 (
@@ -219,7 +219,7 @@ pub const SCRIPT: Script = Script {
                     "Put ‘cab’ into a bag. It holds one a, one b and one c, and so does the bag of ‘abc’.",
                 ),
                 (
-                    "It is the other way around: ‘abc’ and ‘cab’ make the same bag, and ‘abb’ makes a different one.",
+                    "‘abc’ and ‘cab’ make the same bag. ‘abb’ makes another.",
                     "A bag keeps how many there are of each letter, and forgets their order. That is all that a model \
                      without positions can use here.",
                 ),
@@ -232,16 +232,16 @@ pub const SCRIPT: Script = Script {
             asks: "Why many hands, and not one fast hand alone?",
             options: &[
                 (
-                    "One fast hand soon comes around again, and then two positions look alike.",
+                    "A fast hand comes around again, so two positions look alike.",
                     "A slower hand tells the rounds apart, as the hour hand tells 3:15 from 4:15.",
                 ),
                 (
-                    "One hand would leave the range from −1 to 1.",
-                    "Sine and cosine never do, at any speed.",
+                    "One fast hand would soon leave the range from −1 to 1 and never return.",
+                    "Sine and cosine never leave it, at any speed.",
                 ),
                 (
-                    "One hand can’t tell neighbors apart.",
-                    "A fast hand does that well. It is far positions that it can confuse.",
+                    "One fast hand can’t tell neighbors apart.",
+                    "It does that well. It is far positions that it can confuse.",
                 ),
             ],
             right: 0,
@@ -277,12 +277,12 @@ pub const SCRIPT: Script = Script {
                     "They are as long as before, and nothing is read backward: only the numbering changed.",
                 ),
                 (
-                    "The n-th symbol from the end is always n places before the number that asks for it.",
+                    "For each n, the symbol is then always n places back.",
                     "The same distance every time, whatever the length. Counted from the start, the distance changes \
                      with the length.",
                 ),
                 (
-                    "Distances are larger near the end.",
+                    "Distances are larger near the end, so the model can tell them apart better.",
                     "A distance of 3 is 3 anywhere. That is the point of such an encoding.",
                 ),
             ],

@@ -61,7 +61,7 @@ pub const SCRIPT: Script = Script {
             text: "A score adds up dₖ products (here {width}), one per number in q. With many products, \
                    scores lie far apart: softmax gives one nearly everything, and less gradient gets through. So each \
                    score is divided by the square root of dₖ.\n\n\
-                   ! [Drag the width](>control-qkv-dimensions) to 256: how do the black bars of the keys change?\n\n\
+                   ! [Drag the width](>control-qkv-dimensions) to 256: how do the bars “not divided” change?\n\n\
                    + Why the square root?\n\n\
                    Here q and k each hold {width} random numbers, with mean 0 and variance 1. The variance says \
                    how far apart their scores lie: about dₖ before the division by √dₖ, and about 1 after it.\n\n\
@@ -90,7 +90,7 @@ pub const SCRIPT: Script = Script {
             text: "With a [causal mask](causal-mask), a token sees only itself and the tokens before it. A \
                    shuffle changes which tokens those are, and with them the last layer’s output. Even without positions, \
                    such a model can learn something about order.\n\n\
-                   ! [Open the view “Order”](@order), and train: does it?",
+                   ! [Open the view “Order”](@order), and train: does the model learn it?",
             set: |link| {
                 put(link, Experiment::Shuffle);
                 link.qkv.causal = true;
@@ -182,7 +182,7 @@ pub const SCRIPT: Script = Script {
                     "It needs two: the query and the key. The value comes in only after the weights are known.",
                 ),
                 (
-                    "The value is the key of the next token.",
+                    "The value is the key of the next token, which the model wants to guess.",
                     "Both are made from the same token, each by a matrix of its own.",
                 ),
             ],
@@ -194,7 +194,7 @@ pub const SCRIPT: Script = Script {
             asks: "“In cross-attention both texts must have the same length.” What is wrong?",
             options: &[
                 (
-                    "They must have the same words.",
+                    "Not the same length, but they must be made of the same words.",
                     "The words may differ entirely. Only the vectors of queries and keys must fit together.",
                 ),
                 (
@@ -203,7 +203,7 @@ pub const SCRIPT: Script = Script {
                      to be square.",
                 ),
                 (
-                    "Each query has a row of its own, with as many weights as there are keys.",
+                    "Each query has a row of its own: a weight for each key.",
                     "Softmax and the weighted sum work for any number of keys. Only the widths of q and k must be \
                      equal.",
                 ),
@@ -220,12 +220,12 @@ pub const SCRIPT: Script = Script {
                     "They always do. One is then near 1, and all the others are near 0.",
                 ),
                 (
-                    "A small change in the scores then changes little, so less gradient gets through.",
+                    "A small change in the scores then changes almost nothing.",
                     "Where one weight is near 1, softmax is flat, and its slope is near 0. At the start of \
                      training this slows the learning of queries and keys. “All widths” shows the slope’s size.",
                 ),
                 (
-                    "Looking at one key is always wrong.",
+                    "Looking at one key is always wrong, however well that key fits the query.",
                     "It can be right, and trained heads often do it. The trouble is being stuck there by chance \
                      before anything is learned.",
                 ),
@@ -244,7 +244,7 @@ pub const SCRIPT: Script = Script {
                      equivariant. If its output did not change at all, it would be invariant.",
                 ),
                 (
-                    "The numbers in every token’s output change.",
+                    "The numbers in every token’s output change, and their order with them.",
                     "Without positions or a mask they stay, but for rounding. Go back one part of the story and look.",
                 ),
                 (

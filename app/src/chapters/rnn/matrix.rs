@@ -49,10 +49,10 @@ pub fn MatrixPanel(shared: Shared) -> impl IntoView {
     });
     let title = Signal::derive(move || {
         match chosen(shared) {
-            MatrixChoice::W => "W: from each character to each unit, the same in every column",
-            MatrixChoice::V => "V: from each unit to each answer, the same in every column",
+            MatrixChoice::W => "W: from each character to each unit, the same at every step",
+            MatrixChoice::V => "V: from each unit to each answer, the same at every step",
             MatrixChoice::U | MatrixChoice::None => {
-                "U: from each unit of the state before, the same in every column"
+                "U: from each unit of the state before, the same at every step"
             }
         }
         .to_owned()

@@ -207,7 +207,7 @@ pub const SCRIPT: Script = Script {
                      stays as it was made. A later chapter reads from both ends.",
                 ),
                 (
-                    "Nothing. That is what the loop is for.",
+                    "Nothing. The loop is there so that early guesses can be corrected.",
                     "The loop hands the state forward, to the next step, and has no way back.",
                 ),
             ],

@@ -317,12 +317,12 @@ pub const SCRIPT: Script = Script {
                    wrong?",
             options: &[
                 (
-                    "The decoder has c only at its first step.",
+                    "The decoder has the vector c only at its first step, and forgets it soon.",
                     "In some models that is so, but here c is given again at every step: see the arrows from c. Look \
                      for what else the decoder is given.",
                 ),
                 (
-                    "Each letter the decoder writes is its next input, so a wrong one can mislead it.",
+                    "The wrong letter is its next input, and can mislead it.",
                     "At inference it reads its own output. In training it was always given the right letter, \
                      so it has never seen its own mistakes.",
                 ),
@@ -339,12 +339,12 @@ pub const SCRIPT: Script = Script {
             asks: "“Train long enough, and one vector can hold strings of any length.” What is wrong?",
             options: &[
                 (
-                    "The vector’s size is fixed, but the number of possible strings grows with every letter.",
+                    "The vector’s size is fixed. The number of strings is not.",
                     "Different strings need different vectors, and the decoder must be able to tell them apart. A \
                      fixed number of values of limited precision can do this only for so many.",
                 ),
                 (
-                    "The encoder can’t read long strings at all.",
+                    "The encoder can’t read long strings at all, so their ends are never seen.",
                     "It can read any number of characters, one per step. The trouble is what is left of them at \
                      the end.",
                 ),
@@ -381,17 +381,17 @@ pub const SCRIPT: Script = Script {
                    room in the vector?",
             options: &[
                 (
-                    "Dates have more examples in training.",
+                    "Dates have more examples in training, so the model knows them better.",
                     "That could make learning easier, but it does not change how much has to be kept.",
                 ),
                 (
-                    "Many of its characters can be guessed from the others, and the answer needs only the date.",
-                    "After “Ma” there are few months left. There are far fewer dates than strings of 20 letters, \
-                     and only the date has to be told apart.",
+                    "Many of its characters can be guessed from the others.",
+                    "After “Ma” there are few months left. There are far fewer dates than strings of 20 \
+                     letters, and the vector only has to tell dates apart.",
                 ),
                 (
-                    "Digits take less room than letters.",
-                    "Every character changes the whole vector, and none has a place of its own in it.",
+                    "The encoder skips spaces and commas.",
+                    "It skips nothing: each character is one step, and each step changes the whole vector.",
                 ),
             ],
             right: 1,

@@ -255,7 +255,7 @@ pub const SCRIPT: Script = Script {
             asks: "With a high learning rate the walk may jump from side to side and never come to rest. Why?",
             options: &[
                 (
-                    "A high rate makes the curve steeper.",
+                    "A high rate makes the curve steeper, so the walk rolls faster.",
                     "The curve stays as it is. The rate only says how long a step is.",
                 ),
                 (
@@ -263,7 +263,7 @@ pub const SCRIPT: Script = Script {
                     "Nothing in this walk is left to chance: the same start and the same rate give the same steps.",
                 ),
                 (
-                    "The step is so long that it lands on the far side of the valley, often as high as before.",
+                    "Each step is so long that it lands on the far side.",
                     "Right. There, downhill points back, so the next long step jumps back. With a low enough rate, \
                      each step ends lower.",
                 ),

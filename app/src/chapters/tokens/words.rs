@@ -229,7 +229,7 @@ pub const SCRIPT: Script = Script {
                      word.",
                 ),
                 (
-                    "Nothing. Every word has its own id.",
+                    "Nothing is wrong: each word of the language has its own id on the list.",
                     "Then a word that is not on the list could not be written. This is the trouble that the chapter \
                      began with.",
                 ),
@@ -250,7 +250,7 @@ pub const SCRIPT: Script = Script {
                     "Each token of the vocabulary has its own. Only characters that are not in it share one.",
                 ),
                 (
-                    "The order of the ids says nothing about how tokens behave.",
+                    "Ids are only names. Their size says little about a token.",
                     "Id 34 is not twice id 17 in any sense that helps the model guess. With a row of its own, each \
                      token can be placed wherever it serves best.",
                 ),

@@ -143,12 +143,12 @@ pub const SCRIPT: Script = Script {
             asks: "“An induction head knows which token usually comes after the current one.” What is wrong?",
             options: &[
                 (
-                    "It looks at what came next earlier in this text.",
+                    "It looks at what came after that token earlier in this text.",
                     "What usually comes next is learned and kept in the weights. An induction head reads it off the text, \
                      so it works on random tokens, too.",
                 ),
                 (
-                    "It looks at the token before the current one.",
+                    "It looks at the token before the current one, and copies that token.",
                     "That is another job: “Previous token” in the figure.",
                 ),
                 (
@@ -162,7 +162,8 @@ pub const SCRIPT: Script = Script {
         Quiz {
             id: "opened-lens",
             kind: Kind::Explain,
-            asks: "Suppose the lens shows the final guess in the last blocks only. Was it not in the stream before?",
+            asks: "Suppose the lens shows the final guess in the last blocks only. Was it in the stream before \
+                   that?",
             options: &[
                 (
                     "No. What the lens does not show is not in the stream.",

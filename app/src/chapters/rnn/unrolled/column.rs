@@ -172,7 +172,10 @@ pub fn LoopView(
                 {move || time_at(&layout.get(), step.get())}
             </text>
             <Cell face layout/>
-            <Arrow part=U label="U" layout path=Signal::derive(move || from_before(&layout.get()))/>
+            // From the second lap on, U takes what came around the loop.
+            <g class:rnn-behind=move || layout.get().unrolled < step.get()>
+                <Arrow part=U label="U" layout path=Signal::derive(move || from_before(&layout.get()))/>
+            </g>
             <g data-part=U class=format!("rnn-arrow {}", Hue::Weight.class())>
                 <rect class="rnn-hit" x=right y=move || mid() - 2.0 * spread() width=far
                     height=move || 4.0 * spread() rx="6"/>

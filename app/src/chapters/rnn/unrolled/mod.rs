@@ -400,6 +400,10 @@ pub fn UnrolledFigure(
         Some((l.strip_y + height * unit as f64, height))
     };
     let start_x = move || places.with(|p| p.start);
+    // The loop has read on from s₀.
+    let is_left = move || {
+        folded.get() && layout.get().unrolled == 0 && shown.with(|d| d.loop_step(lap.at.get())) > 0
+    };
     let seen = Signal::derive(move || size.get().width);
     // What the rows are. They stay in sight.
     let row_name = move |name: &'static str, y: fn(&Layout) -> Option<f64>| {
@@ -467,7 +471,7 @@ pub fn UnrolledFigure(
                         }))}
                         <g class="rnn-small">
                             // It ends where the strip of a column before the first would.
-                            <rect class="rnn-strip rnn-zero"
+                            <rect class="rnn-strip rnn-zero" class:rnn-behind=is_left
                                 x=move || start_x() + layout.get().start_x() - 0.5
                                 y=move || layout.get().strip_y - 0.5 width=move || layout.get().start_width() + 1.0
                                 height=move || layout.get().strip_height + 1.0 rx="2"/>
