@@ -36,7 +36,7 @@ async function open(t, query = "", options = {}) {
 /** Opens the view of who counts and waits until it says who. */
 async function whoCounts(page) {
   await openView(page, "counts");
-  await eventually(async () => /\d/.test(await byId(page, "gates-best").textContent()));
+  await eventually(async () => /^At step [1-9]/.test(await byId(page, "gates-best").textContent()));
 }
 
 /** Puts the keyboard on the cells and reads row `row`, column `column`, both from 0. */
@@ -146,6 +146,22 @@ test("the mean of a gate in the text is that of the row on show, and is said bef
   const [, unit, mean] = before.match(framed);
   const row = (await exported(page, "gates-cells")).values[Number(unit) - 1];
   assert(Math.abs(row.reduce((a, b) => a + b) / row.length - Number(mean)) < 0.0006, `${mean} of ${row}`);
+});
+
+test("the mean of a gate in the text follows training from the first steps on", async (t) => {
+  const page = await site.open(t, "?chapter=gates&idea=2");
+  const means = await page.evaluate(() => new Promise((done) => {
+    const said = (id) => document.querySelector(`[data-testid="${id}"]`)?.textContent ?? "";
+    const seen = new Set();
+    const look = () => {
+      if (Number(said("loss-step").replace(/\D/g, "")) >= 300) return done([...seen]);
+      seen.add(said("beat-2").match(/Its f is ([\d.]+\d) on average/)?.[1]);
+      requestAnimationFrame(look);
+    };
+    look();
+  }));
+  // One alone would be that of the untrained model.
+  assert(means.filter((mean) => mean).length >= 3, `${means}`);
 });
 
 test("a click opens the full arithmetic, which multiplies out", async (t) => {
