@@ -108,7 +108,7 @@ pub fn Tree(page: Page) -> impl IntoView {
             </div>
             <Picture name="tree" title="What may follow, at temperature 1" drawing
                 label="A tree that grows from the sentence to the right. Arrow keys move between tokens. Enter opens or closes one."
-                hint="Press a token to see what may follow it. Colored branches are those that beam search kept."
+                hint="Press a token to see what may follow it. Colored: the texts that beam search keeps to the end."
                 on_pick=Callback::new(press)/>
             <p class="view-note decode-note" role="status" data-testid="tree-note">{note}</p>
         </div>

@@ -84,7 +84,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The same again",
-            text: "This was one block. Your model has {blocks}, all built alike but each with its own weights. The \
+            text: "This was one block. Your model has {blocks} blocks, built alike, each with its own weights. The \
                    bar at the foot shows where all {total} [parameters](parameter) are.\n\n\
                    ! Press an outlined block to open it.",
             set: |link| link.machine.stage = Stage::Further,
@@ -92,10 +92,10 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The next token",
-            text: "The last row decides what comes next. After one more norm, each of the {known} tokens that the \
-                   model knows gets a score, and softmax turns the scores into shares, or probabilities. One is \
+            text: "The last row decides what comes next. After one more norm, each of the {known} tokens it knows \
+                   gets a score, and softmax turns the scores into shares, or probabilities. One is \
                    drawn and added, and the machine runs again: it is [autoregressive](autoregressive).\n\n\
-                   ! Which token is likeliest? Press “Write it”: is it drawn?\n\n\
+                   ! Which token is likeliest? Press “Write it”: is that one drawn?\n\n\
                    + Is every row computed again each time?\n\n\
                    In this picture, yes. Most GPTs in use keep the keys and values of earlier rows in a [KV \
                    cache](kv-cache).",

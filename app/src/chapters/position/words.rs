@@ -111,8 +111,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Only the distance",
             text: "@ figure-position-scores\n\n\
-                   Rotary encoding turns [queries](query) and [keys](key) by their positions, so the score of \
-                   two symbols depends only on their distance. ALiBi only lets scores fade with \
+                   Rotary encoding turns [queries](query) and [keys](key) by their positions, so a score \
+                   depends only on how far back the key is. ALiBi’s scores only fade with \
                    distance: it can’t pick “exactly 3 back.” Here the models count from the end.\n\n\
                    ! Look along a diagonal: are the scores the same? Then train: [which models learn it](@models)?\n\n\
                    + Why only the distance?\n\n\
