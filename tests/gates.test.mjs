@@ -248,7 +248,7 @@ test("a unit that counts brackets is found, and one click looks at it", async (t
   const page = await open(t);
   await whoCounts(page);
   const says = await byId(page, "gates-best").textContent();
-  const [, unit, r] = says.match(/c of unit (\d+) follows the bracket depth.* r = (−?[\d.]+)/);
+  const [, unit, r] = says.match(/c of unit (\d+) best follows the bracket depth.* r = (−?[\d.]+)/);
   assert(Math.abs(asNumber(r.replace("−", "-"))) > 0.9, says);
   assert.match(says, /At r = 1 a unit follows exactly, at −1 exactly upside down, at 0 not at all\.$/);
   // What is read stands under the axis, a character at each place.

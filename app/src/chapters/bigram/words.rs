@@ -75,8 +75,8 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "It comes close, and never quite arrives",
             text: "The picture is now trained minus counted. As the two come closer, the color scale shrinks to \
-                   ±0.02, and what agrees fades away. A dot marks a pair that was never seen.\n\n\
-                   ! Train until almost all has faded, then press “Replay”: which rows fade last? Then \
+                   ±0.02, and matching cells fade away. A dot marks a pair that was never seen.\n\n\
+                   ! Train until almost everything has faded, then press “Replay”: which rows fade last? Then \
                    [click a dot](>bigram-matrix-cells): does its logit ever stop falling?\n\n\
                    + Which rows, and how probable is the pair?\n\n\
                    In the first few hundred steps, rows with little choice fade last. Such a row needs one logit far \

@@ -74,7 +74,7 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "A missing letter",
             text: "In real text the past does say something about the future. How much can the other side add? Each \
-                   guess hides its own letter; the strips show one case. The percentages are measured on [held-out \
+                   letter is guessed as if hidden; the figure hides one. The percentages are measured on [held-out \
                    text](held-out){filled}.\n\n\
                    ! [Press any letter](>birnn-row-inputs) to hide it instead, and compare the guesses.\n\n\
                    {telling} [Open the view “Guess”](@guess) to guess first.\n\n\

@@ -136,7 +136,7 @@ pub const SCRIPT: Script = Script {
                    multiplied, make about one billionth. So a bias of 1 is common.\n\n\
                    ! Read “LSTM cell” at the dotted line: how much is left?\n\n\
                    + Is it more than a billionth?\n\n\
-                   {along-half} Anything beyond a billionth came through the state, or training opened gates.",
+                   {along-half} Any excess came through the state, or through gates that training opened.",
             set: |link| {
                 link.bptt.shown = Shown::Lstm;
                 link.bptt.forget_bias = 0.0;

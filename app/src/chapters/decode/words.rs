@@ -115,7 +115,7 @@ pub const SCRIPT: Script = Script {
             title: "Look farther ahead",
             text: "The likeliest first token can lead to an unlikely text. To get a whole text’s probability, \
                    multiply the shares of all its tokens. [Beam search](beam-search) follows several beginnings \
-                   at once. After each token it keeps only the few most probable. Those it ends with are colored.\n\n\
+                   at once. After each token it keeps only the few most probable. The final few are colored.\n\n\
                    ! Press “Find a difference”: which text is likelier?\n\n\
                    + When does it help?\n\n\
                    Translation programs long relied on it, because the original sentence leaves little choice \

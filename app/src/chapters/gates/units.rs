@@ -88,7 +88,7 @@ pub fn Counts(gates: Gates) -> impl IntoView {
             <div>
                 <p class="gates-ranks-head" aria-hidden="true">
                     <span>{format!("r on {HERE}")}</span>
-                    <span>{move || format!("r on {} others", characters())}</span>
+                    <span>{move || format!("r on {} characters", characters())}</span>
                 </p>
                 <ol class="gates-ranks view-scroll" aria-label="Units, the best on this string first">
                     {move || rows.get().into_iter().map(row).collect_view()}
@@ -107,7 +107,7 @@ pub fn best(gates: Gates) -> Option<String> {
         let state = units.cell.memory().id();
         let (what, way) = (answer(*what), if r < 0.0 { ", upside down" } else { "" });
         Some(format!(
-            "At step {}, on {} characters that it was not trained on, {state} of unit {} follows {what} best{way}: \
+            "At step {}, on {} characters that it was not trained on, {state} of unit {} best follows {what}{way}: \
              r = {}.",
             grouped(units.step.into()),
             units.characters,

@@ -328,7 +328,13 @@ fn lives(page: Page) -> Vec<Live> {
         live("rows", of(|pass| pass.tokens.len().to_string())),
         live("heads", of(|pass| pass.heads().1.to_string())),
         live("neurons", of(|pass| (4 * pass.width()).to_string())),
-        live("blocks", of(|pass| pass.sizes.blocks.len().to_string())),
+        live(
+            "blocks",
+            of(|pass| match pass.sizes.blocks.len() {
+                1 => "1 block".to_owned(),
+                count => format!("{count} blocks"),
+            }),
+        ),
         live("known", of(|pass| pass.vocabulary.len().to_string())),
         live("total", of(|pass| grouped(pass.sizes.total()))),
     ]

@@ -84,7 +84,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The same again",
-            text: "This was one block. Your model has {blocks} blocks, built alike, each with its own weights. The \
+            text: "This was one block. Your model has {blocks}, built alike, each with its own weights. The \
                    bar at the foot shows where all {total} [parameters](parameter) are.\n\n\
                    ! Press an outlined block to open it.",
             set: |link| link.machine.stage = Stage::Further,
@@ -92,7 +92,7 @@ pub const SCRIPT: Script = Script {
         },
         Beat {
             title: "The next token",
-            text: "The last row decides what comes next. After one more norm, each of the {known} tokens it knows \
+            text: "The last row decides what comes next. After one more norm, each of the model’s {known} tokens \
                    gets a score, and softmax turns the scores into shares, or probabilities. One is \
                    drawn and added, and the machine runs again: it is [autoregressive](autoregressive).\n\n\
                    ! Which token is likeliest? Press “Write it”: is that one drawn?\n\n\

@@ -111,9 +111,9 @@ pub const SCRIPT: Script = Script {
         Beat {
             title: "Only the distance",
             text: "@ figure-position-scores\n\n\
-                   Rotary encoding turns [queries](query) and [keys](key) by their positions, so a score \
-                   depends only on how far back the key is. ALiBi’s scores only fade with \
-                   distance: it can’t pick “exactly 3 back.” Here the models count from the end.\n\n\
+                   Rotary encoding turns [queries](query) and [keys](key) by their positions, so positions \
+                   enter a score only by how far back the key is. ALiBi’s scores only fade with \
+                   distance: they can’t pick “exactly 3 back.” Here models count from the end.\n\n\
                    ! Look along a diagonal: are the scores the same? Then train: [which models learn it](@models)?\n\n\
                    + Why only the distance?\n\n\
                    Does a word matter because it is word number 412, or because it came right before? Rotary and \

@@ -224,7 +224,7 @@ fn notes(head: &Head) -> String {
                 .to_owned()
         }
         Memory::Other => {
-            "The other text is the start of the training text. But the model was never trained to look there, so the \
+            "The other text is the start of the training text. But the model never learned to look across texts, so the \
              weights need not make sense. Only the arithmetic is the same. "
                 .to_owned()
         }

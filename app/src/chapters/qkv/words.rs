@@ -61,7 +61,7 @@ pub const SCRIPT: Script = Script {
             text: "A score adds up dₖ products (here {width}), one per number in q. With many products, \
                    scores lie far apart: softmax gives one nearly everything, and less gradient gets through. So each \
                    score is divided by the square root of dₖ.\n\n\
-                   ! [Drag the width](>control-qkv-dimensions) to 256: how do the bars “not divided” change?\n\n\
+                   ! [Drag the width](>control-qkv-dimensions) to 256: how do the “not divided” bars change?\n\n\
                    + Why the square root?\n\n\
                    Here q and k each hold {width} random numbers, with mean 0 and variance 1. The variance says \
                    how far apart their scores lie: about dₖ before the division by √dₖ, and about 1 after it.\n\n\
