@@ -688,6 +688,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn one_stands_out_if_it_can_be_told_from_the_next() {
+        assert_eq!(standing_out(&[0.2, 0.5, 0.3]), Some(1));
+        assert_eq!(standing_out(&[0.325, 0.325, 0.35]), Some(2));
+        assert_eq!(standing_out(&[0.33, 0.335, 0.335]), None, "alike");
+        assert_eq!((standing_out(&[1.0]), standing_out(&[])), (Some(0), None));
+    }
+
+    #[test]
     fn weights_are_compared_by_place_and_shown_with_what_is_written_there() {
         let alignment = |tokens: &[&str], weights: &[f32]| Alignment {
             source: vec!["x".into(), "y".into()],

@@ -13,7 +13,6 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use unroll_protocol::{
     AttentionRow,
-    gpt::likeliest,
     link::Chapter,
     study::alignment::{self, Reading, Settings, Source, ask, name},
     transduction::{AttentionKind, PairTask},
@@ -289,21 +288,18 @@ fn AlignmentChapter() -> impl IntoView {
 
 /// What the text reads off the models.
 fn lives(page: Page) -> Vec<Live> {
-    // The source character read most, its weight, and whether it stands out.
+    // The source character that stands out, if one does, and its weight; nothing of what is not written.
     let most = move |at: usize| {
         page.alignment.with(|a| {
             let decoded = a.decoded.iter().find(|decoded| !decoded.weights.is_empty())?;
             (at < decoded.tokens.len()).then_some(())?;
             let row = decoded.row(at);
-            let most = *likeliest(row).first()?;
-            Some((most, row[most], map::standing_out(row).is_some()))
+            Some(map::standing_out(row).map(|most| (most, row[most])))
         })
     };
     let read = move |at: usize, early: &str| {
-        let read = most(at).and_then(|(most, weight, stands_out)| {
-            if !stands_out {
-                return Some(early.to_owned());
-            }
+        let read = most(at).and_then(|most| {
+            let Some((most, weight)) = most else { return Some(early.to_owned()) };
             let source = page.alignment.with(|a| Some(name_at(a.source.get(most)?, most)))?;
             Some(format!(
                 "Written character {}: {source} gets the most, {}.",
@@ -316,7 +312,8 @@ fn lives(page: Page) -> Vec<Live> {
     let reverses = memo(move || page.settings.with(|s| s.task == PairTask::Reverse));
     let learned = memo(move || {
         let length = page.alignment.with(|a| a.source.len());
-        let found = most(0).is_some_and(|(most, weight, _)| most + 1 == length && weight >= FOUND);
+        let most = most(0).flatten();
+        let found = most.is_some_and(|(most, weight)| most + 1 == length && weight >= FOUND);
         found && reverses.get()
     });
     let first = memo(move || {

@@ -39,11 +39,10 @@ pub fn Counts(gates: Gates) -> impl IntoView {
         let row = |(unit, others)| {
             (unit, gates.follows_here(unit).map(|(_, r)| r), is_now.then_some(others))
         };
-        let mut rows: Vec<(usize, Option<f32>, Option<f32>)> =
-            held_out.into_iter().map(row).collect();
-        let size = |(_, r, _): &(usize, Option<f32>, Option<f32>)| r.map_or(0.0, f32::abs);
+        let mut rows: Vec<_> = held_out.into_iter().map(row).collect();
+        let size = |here: Option<f32>| here.map_or(0.0, f32::abs);
         // Where nothing changes on show, the order of the others stays.
-        rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        rows.sort_by(|a, b| size(b.1).total_cmp(&size(a.1)));
         rows.truncate(LISTED);
         rows
     });

@@ -28,7 +28,7 @@ use super::{
     gpt::{SETTINGS, use_model_name},
 };
 use crate::{
-    controls::{Timer, TokenField, grouped, use_probe, use_timer},
+    controls::{Timer, TokenField, counted, grouped, use_probe, use_timer},
     course::{ChapterFrame, StageView, further, use_part, use_provenance, use_right, use_setting},
     fetched::fetched,
     figures::{Slot, token},
@@ -328,13 +328,7 @@ fn lives(page: Page) -> Vec<Live> {
         live("rows", of(|pass| pass.tokens.len().to_string())),
         live("heads", of(|pass| pass.heads().1.to_string())),
         live("neurons", of(|pass| (4 * pass.width()).to_string())),
-        live(
-            "blocks",
-            of(|pass| match pass.sizes.blocks.len() {
-                1 => "1 block".to_owned(),
-                count => format!("{count} blocks"),
-            }),
-        ),
+        live("blocks", of(|pass| counted(pass.sizes.blocks.len() as u64, "block"))),
         live("known", of(|pass| pass.vocabulary.len().to_string())),
         live("total", of(|pass| grouped(pass.sizes.total()))),
     ]
