@@ -10,6 +10,7 @@ import {
   byId,
   closeSettings,
   crash,
+  drawn,
   eventually,
   exported,
   live,
@@ -203,6 +204,21 @@ test("a learner begins the text, the model goes on from there, and another press
     return sample.textContent();
   };
   const before = await written();
+  // The field leaves the share beside it whole.
+  for (const [width, height] of [[320, 640], [390, 844], [1280, 720], [1440, 900]]) {
+    await page.setViewportSize({ width, height });
+    await drawn(page);
+    const [text, field] = await page.evaluate(() => {
+      const real = document.querySelector('[data-testid="writing-real"]');
+      real.querySelector("strong").firstChild.data = "100%";
+      const range = document.createRange();
+      range.selectNodeContents(real);
+      const field = document.querySelector('[data-testid="writing-opening"]');
+      return [range, field].map((part) => part.getBoundingClientRect().toJSON());
+    });
+    assert(field.width > 60, `${width}: ${field.width}`);
+    assert(text.right <= field.left || text.bottom <= field.top, `${width}: ${JSON.stringify([text, field])}`);
+  }
   assert.equal(await begun.textContent(), "");
   await opening.fill("the fox ");
   await opening.press("Enter");
